@@ -1,0 +1,1 @@
+"""From files to candidates: intake, text, kernels, channels, evidence and runs."""
