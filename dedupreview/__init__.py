@@ -1,0 +1,1 @@
+"""The ground floor: settings, people, the commands that start and test everything."""
