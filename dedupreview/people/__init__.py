@@ -1,0 +1,1 @@
+"""Who uses the application, what each may do, and what is on record about it."""

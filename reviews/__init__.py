@@ -1,0 +1,1 @@
+"""From candidates to a signed table: rounds, seats, judgments, arbitration, tables."""
