@@ -74,3 +74,19 @@ class AuditEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject_type} {self.subject_id}".strip()
+
+
+class ApiToken(models.Model):
+    """A key to the API for one person. Only its sha256 is kept; the key itself is shown once."""
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="api_tokens")
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"token {self.pk} of {self.person_id}"
