@@ -136,12 +136,28 @@ class ReviewItem(models.Model):
                 name="item_state_is_known",
             ),
             models.CheckConstraint(
-                condition=(Q(state="closed") & ~Q(closed_by=""))
-                | (~Q(state="closed") & Q(closed_by="")),
+                condition=(Q(state="closed") & ~Q(closed_by="") & Q(closed_at__isnull=False))
+                | (~Q(state="closed") & Q(closed_by="") & Q(closed_at__isnull=True)),
                 name="item_closed_by_iff_closed",
             ),
+            # The kind of conflict outlives the arbitration: it belongs to the record of how the item was closed.
+            models.CheckConstraint(
+                condition=(Q(state="conflict") & ~Q(conflict=""))
+                | (Q(state__in=["open", "waiting"]) & Q(conflict=""))
+                | (Q(state="closed", closed_by="agreement") & Q(conflict=""))
+                | (Q(state="closed", closed_by="arbitration") & ~Q(conflict="")),
+                name="item_conflict_iff_disputed",
+            ),
         ]
-        indexes = [models.Index(fields=["round", "state", "position"], name="item_queue")]
+        indexes = [
+            models.Index(fields=["round", "state", "position"], name="item_queue"),
+            # The next seat is looked for among live items in order; closed ones must not be walked over.
+            models.Index(
+                fields=["round", "position"],
+                condition=Q(state__in=["open", "waiting"]),
+                name="item_live_queue",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"item {self.pk}"
@@ -172,11 +188,36 @@ class ReviewSlot(models.Model):
                 | Q(state__in=["claimed", "filled"], annotator__isnull=False),
                 name="slot_annotator_iff_taken",
             ),
+            models.CheckConstraint(
+                condition=Q(state="claimed", lease_expires_at__isnull=False)
+                | Q(state__in=["free", "filled"], lease_expires_at__isnull=True),
+                name="slot_lease_iff_claimed",
+            ),
         ]
         indexes = [models.Index(fields=["annotator", "state"], name="slot_of_person")]
 
     def __str__(self) -> str:
         return f"seat {self.number} of item {self.item_id}"
+
+
+class SeatLapse(models.Model):
+    """A seat that was taken from its holder after the lease ran out (or when they left the round).
+
+    It is what tells a late answer, kept as surplus, from an answer to a seat that the person never held.
+    """
+
+    slot = models.ForeignKey(ReviewSlot, on_delete=models.PROTECT, related_name="lapses")
+    person = models.ForeignKey(PERSON, on_delete=models.PROTECT, related_name="+")
+    claimed_at = models.DateTimeField(null=True)
+    lapsed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["slot", "person"], name="lapse_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} lost seat {self.slot_id}"
 
 
 class SeatDecline(models.Model):
@@ -194,6 +235,9 @@ class SeatDecline(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["item", "person", "how"], name="decline_once"),
+            models.CheckConstraint(
+                condition=Q(how__in=["later", "recuse"]), name="decline_how_is_known"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -237,6 +281,17 @@ class Answer(models.Model):
 
     class Meta:
         abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(label=Label.REVISION) & Q(direction__in=Direction.values))
+                | (~Q(label=Label.REVISION) & Q(direction="")),
+                name="%(class)s_direction_iff_revision",
+            ),
+            models.CheckConstraint(
+                condition=Q(kept__isnull=True) | Q(label=Label.COPY),
+                name="%(class)s_kept_only_of_copy",
+            ),
+        ]
 
 
 class Judgment(Answer):
@@ -259,6 +314,7 @@ class Judgment(Answer):
     class Meta:
         ordering = ["created_at", "id"]
         constraints = [
+            *Answer.Meta.constraints,
             models.UniqueConstraint(
                 fields=["slot"],
                 condition=Q(counted=True, version=1),
@@ -293,6 +349,7 @@ class Opinion(Answer):
     class Meta:
         ordering = ["created_at", "id"]
         constraints = [
+            *Answer.Meta.constraints,
             models.UniqueConstraint(fields=["item", "arbitrator"], name="opinion_once"),
             models.CheckConstraint(
                 condition=Q(label__in=Label.values), name="opinion_label_is_known"
@@ -331,7 +388,17 @@ class Arbitration(Answer):
     class Meta:
         ordering = ["created_at", "id"]
         constraints = [
+            *Answer.Meta.constraints,
             models.UniqueConstraint(fields=["item", "version"], name="arbitration_version_once"),
+            models.CheckConstraint(
+                condition=Q(version=1, supersedes__isnull=True)
+                | Q(version__gt=1, supersedes__isnull=False),
+                name="arbitration_supersedes_iff_later_version",
+            ),
+            models.CheckConstraint(
+                condition=Q(opinion__isnull=True) | Q(saw_originals=True),
+                name="arbitration_with_opinion_saw_originals",
+            ),
             models.CheckConstraint(
                 condition=Q(label__in=Label.values), name="arbitration_label_is_known"
             ),

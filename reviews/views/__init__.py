@@ -1,0 +1,1 @@
+"""Pages of rounds, items, tables and label sets."""
