@@ -2,30 +2,223 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 
-from rapidfuzz.distance import Indel
-
-from .model import Fact, FactChange, FactSheet
-
+from ..align import Block, matching_blocks
+from .model import Fact, FactChange, FactKind, FactSheet
+from .references import bodies
 
 SharedSpan = tuple[int, int, int, int]
 """left_start, left_end, right_start, right_end: raw code points, ends exclusive."""
 
 _MARGIN = 100
+_WINDOW = 8
+_SMALL_GAP = 16
+_NUMERIC = frozenset({"date", "number", "frequency", "duration", "money", "unit", "percent"})
+_PRIORITY: tuple[FactKind, ...] = ("percent", "frequency", "money", "date", "duration", "unit", "number")
+_LEVEL = re.compile(r"[条款项目章节编部]")
+_BARE_MEASURES = frozenset("件份项套台次")
+_BIG = frozenset("万亿")
 
 
-def _near(start: int, end: int, spans: Sequence[SharedSpan], side: int) -> bool:
-    return any(start < s[side + 1] + _MARGIN and end > s[side] - _MARGIN for s in spans)
+def _words_kind(a: Fact, b: Fact) -> FactKind:
+    if a.negative != b.negative:
+        return "negation"
+    return "modality" if a.kind == b.kind == "modality" else "negation"
 
 
-def _change(a: Fact, b: Fact, left: FactSheet, right: FactSheet, i: int, j: int) -> FactChange | None:
-    if a.kind == b.kind and a.value == b.value:
-        if left.surfaces[i] == right.surfaces[j]:
-            return None
-        return FactChange("style", left.surfaces[i], right.surfaces[j], a.start, a.end, b.start, b.end)
-    kind = a.kind
-    return FactChange(kind, a.value, b.value, a.start, a.end, b.start, b.end)
+def _numeric_kind(a: Fact, b: Fact, left: str, right: str) -> FactKind:
+    """Kind of a change between two quantities; ``unit`` where only unit or multiplier differ."""
+    kinds = {a.kind, b.kind}
+    if len(kinds) > 1:
+        same = a.value.split(" ")[0] == b.value.split(" ")[0]
+        if same and kinds == {"money", "number"}:
+            return "unit"
+        return next(kind for kind in _PRIORITY if kind in kinds)
+    if a.kind in ("money", "number") and a.mantissa and a.mantissa == b.mantissa:
+        amount_a, _, unit_a = a.value.partition(" ")
+        amount_b, _, unit_b = b.value.partition(" ")
+        if amount_a == amount_b and unit_a != unit_b:
+            return "unit"
+        if unit_a == unit_b and (_BIG & set(left) or _BIG & set(right)):
+            return "unit"
+        if unit_a != unit_b and unit_a and unit_b:
+            return "unit"
+    return a.kind
+
+
+def _kind(a: Fact, b: Fact, left: str, right: str) -> FactKind:
+    if a.kind in _NUMERIC and b.kind in _NUMERIC:
+        return _numeric_kind(a, b, left, right)
+    if a.kind in ("modality", "negation"):
+        return _words_kind(a, b)
+    if a.kind == "article_number" and not (a.heading or b.heading):
+        # another article is renumbering, another depth or range is another rule
+        if _LEVEL.findall(a.value) != _LEVEL.findall(b.value):
+            return "number"
+    return a.kind
+
+
+class _Comparison:
+    """One comparison: its sheets, their common stretches, the changes found so far."""
+
+    def __init__(self, left: FactSheet, right: FactSheet, blocks: list[Block]) -> None:
+        self.left, self.right, self.blocks = left, right, blocks
+        self.changes: list[tuple[int, FactChange]] = []
+        self.only_left: list[tuple[int, Fact]] = []
+        self.only_right: list[tuple[int, Fact]] = []
+
+    def pair(self, i: int, j: int, at: int) -> None:
+        """Compare fact ``i`` of the left sheet with fact ``j`` of the right, in block ``at``."""
+        a, b = self.left.facts[i], self.right.facts[j]
+        if a.key == b.key and (a.kind == b.kind or (a.kind in _NUMERIC and b.kind in _NUMERIC)):
+            if a.kind == "article_number":
+                return
+            left, right = self.left.surface(i), self.right.surface(j)
+            if left != right:
+                self._add("style", left, right, a, b)
+            return
+        if not self._supported(self.left.places[i], self.right.places[j], at):
+            return
+        kind = _kind(a, b, self.left.surface(i), self.right.surface(j))
+        self._add(kind, a.value, b.value, a, b)
+
+    def _add(self, kind: FactKind, left: str | None, right: str | None, a: Fact | None, b: Fact | None) -> None:
+        change = FactChange(
+            kind,
+            left,
+            right,
+            a.start if a else None,
+            a.end if a else None,
+            b.start if b else None,
+            b.end if b else None,
+        )
+        self.changes.append((a.start if a else self._left_of(b.start if b else 0), change))
+
+    def _left_of(self, right_start: int) -> int:
+        """Roughly where in the left text a place of the right text lies, for the order of changes."""
+        before = [c.left_end for _, c in self.changes if c.left_end and c.right_end and c.right_end <= right_start]
+        return max(before, default=right_start)
+
+    def _supported(self, p: int, q: int, at: int) -> bool:
+        """Whether enough of what stands around two facts is common, so that they state one thing."""
+        left_size = min(len(self.left.skeleton), p + _WINDOW + 1) - max(0, p - _WINDOW)
+        right_size = min(len(self.right.skeleton), q + _WINDOW + 1) - max(0, q - _WINDOW)
+        common = 0
+        for i, j, size in self.blocks[max(0, at - 4) : at + 5]:
+            in_left = min(i + size, p + _WINDOW + 1) - max(i, p - _WINDOW)
+            in_right = min(j + size, q + _WINDOW + 1) - max(j, q - _WINDOW)
+            common += max(0, min(in_left, in_right))
+        return common >= 0.45 * min(left_size, right_size)
+
+    def gap(self, before: Block, after: Block) -> None:
+        """What stands on one side only, or differently, between two common stretches."""
+        i0, i1 = before.i + before.size, after.i
+        j0, j1 = before.j + before.size, after.j
+        if i1 - i0 > 4 * _SMALL_GAP or j1 - j0 > 4 * _SMALL_GAP or not self._held(before, after):
+            return
+        self._names(i0, i1, j0, j1)
+        if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
+            return
+        for sheet, start, end, rest in (
+            (self.left, i0, i1, self.only_left),
+            (self.right, j0, j1, self.only_right),
+        ):
+            if start == end or _own_lines(sheet, start, end):
+                continue
+            first = bisect_left(sheet.places, start)
+            for index in range(first, bisect_left(sheet.places, end)):
+                fact = sheet.facts[index]
+                if not fact.weak and not fact.heading:
+                    rest.append((index, fact))
+        self._bare_measure(i0, i1, j0, j1)
+
+    def _held(self, before: Block, after: Block) -> bool:
+        """A gap counts where common text holds it on both sides; the edge of a short text does too."""
+        short = min(len(self.left.skeleton), len(self.right.skeleton)) < 300
+        return all(
+            block.size >= 2 or (block.size == 0 and short) or (short and block.size) for block in (before, after)
+        ) and (before.size + after.size >= 4)
+
+    def _bare_measure(self, i0: int, i1: int, j0: int, j1: int) -> None:
+        """许可证 against 许可证件: a measure word that stands alone changes what is counted."""
+        for sheet, start, end, is_left in ((self.left, i0, i1, True), (self.right, j0, j1, False)):
+            if end - start != 1 or (j1 - j0 if is_left else i1 - i0) != 0:
+                continue
+            word = sheet.skeleton[start]
+            if word not in _BARE_MEASURES:
+                continue
+            at = sheet.clean_at(start)
+            raw = sheet.reading.raw_span(at, at + 1)
+            fact = Fact("unit", word, raw[0], raw[1], word)
+            (self.only_left if is_left else self.only_right).append((-1, fact))
+
+    def _names(self, i0: int, i1: int, j0: int, j1: int) -> None:
+        """Names of bodies that the gap runs through."""
+        mine = _bodies_at(self.left, i0, i1)
+        theirs = _bodies_at(self.right, j0, j1)
+        for a, b in zip(mine, theirs, strict=False):
+            if a.key != b.key and not (a.key.endswith(b.key) or b.key.endswith(a.key)) or (
+                a.key != b.key and (i1 > i0) != (j1 > j0)
+            ):
+                self._add("body", a.value, b.value, a, b)
+        if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
+            return
+        self.only_left.extend((-1, fact) for fact in mine[len(theirs) :])
+        self.only_right.extend((-1, fact) for fact in theirs[len(mine) :])
+
+    def one_sided(self) -> None:
+        """Facts without a counterpart, but for those that merely moved."""
+        left = [(f.kind, f.key) for _, f in self.only_left]
+        right = [(f.kind, f.key) for _, f in self.only_right]
+        for mine, theirs, is_left in ((self.only_left, right, True), (self.only_right, left, False)):
+            for _, fact in mine:
+                identity = (fact.kind, fact.key)
+                if identity in theirs:
+                    continue
+                kind: FactKind = "number" if fact.kind == "article_number" else fact.kind
+                if fact.negative:
+                    kind = "negation"
+                if is_left:
+                    self._add(kind, fact.value, None, fact, None)
+                else:
+                    self._add(kind, None, fact.value, None, fact)
+
+
+def _own_lines(sheet: FactSheet, start: int, end: int) -> bool:
+    """Whether a stretch of the skeleton is made of whole lines: a head, a foot, a heading of its own."""
+    text = sheet.reading.text
+    a, b = sheet.clean_at(start), sheet.clean_at(end)
+    starts = a == 0 or "\n" in text[max(0, sheet.clean_at(start - 1) + 1 if start else 0) : a]
+    ends = b >= len(text) or "\n" in text[sheet.clean_at(end - 1) + 1 : b + 1]
+    return starts and ends and 0 < start
+
+
+def _bodies_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
+    text = sheet.reading.text
+    a = sheet.clean_at(start)
+    b = sheet.clean_at(end - 1) + 1 if end > start else a
+    left = max(0, a - 20)
+    found = []
+    for x, y in bodies(text[left : b + 16]):
+        x, y = x + left, y + left
+        if x < b and y > a or (a == b and x < a < y):
+            raw = sheet.reading.raw_span(x, y)
+            found.append(Fact("body", text[x:y], raw[0], raw[1], text[x:y]))
+    return found
+
+
+def _touches(change: FactChange, spans: Sequence[SharedSpan]) -> bool:
+    for start, end, side in (
+        (change.left_start, change.left_end, 0),
+        (change.right_start, change.right_end, 2),
+    ):
+        if start is not None and end is not None:
+            return any(start < s[side + 1] + _MARGIN and end > s[side] - _MARGIN for s in spans)
+    return False
 
 
 def compare_facts(
@@ -33,25 +226,27 @@ def compare_facts(
 ) -> tuple[FactChange, ...]:
     """Facts stated differently by two texts, in the order of the left text.
 
-    ``shared_spans`` confines the answer to facts within 100 characters of a shared passage.
+    Facts are compared where the text around them agrees. ``shared_spans`` confines the answer to
+    facts within 100 characters of a shared passage.
     """
-    at_left = {place: i for i, place in enumerate(left.places)}
-    at_right = {place: i for i, place in enumerate(right.places)}
-    changes = []
-    for block in Indel.opcodes(left.skeleton, right.skeleton):
-        if block.tag != "equal":
-            continue
-        shift = block.dest_start - block.src_start
-        for place in range(block.src_start, block.src_end):
-            i = at_left.get(place)
-            j = at_right.get(place + shift)
-            if i is None or j is None:
-                continue
-            if shared_spans is not None and not _near(
-                left.facts[i].start, left.facts[i].end, shared_spans, 0
-            ):
-                continue
-            change = _change(left.facts[i], right.facts[j], left, right, i, j)
-            if change is not None:
-                changes.append(change)
-    return tuple(changes)
+    if left.skeleton == right.skeleton:
+        blocks = [Block(0, 0, len(left.skeleton))]
+    else:
+        blocks = matching_blocks(left.skeleton, right.skeleton)
+    comparison = _Comparison(left, right, blocks)
+    for at, (i, j, size) in enumerate(blocks):
+        first = bisect_left(left.places, i)
+        shift = bisect_left(right.places, j) - first
+        for index in range(first, bisect_left(left.places, i + size)):
+            if left.facts[index] is not right.facts[index + shift]:
+                comparison.pair(index, index + shift, at)
+    edges = [Block(0, 0, 0), *blocks, Block(len(left.skeleton), len(right.skeleton), 0)]
+    for before, after in pairwise(edges):
+        if before.i + before.size < after.i or before.j + before.size < after.j:
+            comparison.gap(before, after)
+    comparison.one_sided()
+    comparison.changes.sort(key=lambda item: item[0])
+    changes = tuple(change for _, change in comparison.changes)
+    if shared_spans is not None:
+        changes = tuple(change for change in changes if _touches(change, shared_spans))
+    return changes

@@ -3,44 +3,108 @@
 from __future__ import annotations
 
 import re
+from array import array
 from functools import lru_cache
 
-from .model import Fact, FactSheet
-from .quantities import quantities
+from .model import Fact, FactKind, FactSheet
+from .quantities import Draft, quantities
 from .reading import CleanText, clean
+from .references import document_numbers
+from .wording import Word, wording
 
-MASKS = {"article_number": "\ue001", "document_number": "\ue004"}
+MASKS: dict[FactKind, str] = {
+    "article_number": "\ue001",
+    "modality": "\ue002",
+    "negation": "\ue002",
+    "condition": "\ue003",
+    "document_number": "\ue004",
+    "conclusion": "\ue005",
+    "body": "\ue006",
+}
 NUMERIC_MASK = "\ue000"
-_NOISE = re.compile(r"[^\w\ue000-\ue00f㎡%‰]+|_+")
+_NOISE = re.compile(r"(?:[^\w㎡]|_)+")
+_LIMIT_WORDS = {"内": "以内", "前": "以前", "后": "以后"}
+_Item = tuple[int, int, Draft | None, Word | None]
 
 
-def _skeleton(text: str, drafts: list) -> tuple[str, list[int]]:
-    parts: list[str] = []
-    places: list[int] = []
-    at = length = 0
+def _items(text: str) -> list[_Item]:
+    """All facts of a clean text in order: quantities and numbers first, words where none of those is."""
+    numbers = document_numbers(text)
+    drafts = quantities(text, [(d.start, d.end) for d in numbers])
+    items: list[_Item] = [(d.start, d.end, d, None) for d in numbers]
     for draft in drafts:
-        piece = _NOISE.sub("", text[at : draft.start])
-        parts.append(piece)
-        length += len(piece)
-        places.append(length)
-        parts.append(MASKS.get(draft.kind, NUMERIC_MASK))
-        length += 1
-        at = draft.end
-    parts.append(_NOISE.sub("", text[at:]))
-    return "".join(parts), places
+        items.append((draft.start, draft.end, draft, None))
+        limit = _LIMIT_WORDS.get(text[draft.end : draft.end + 1])
+        if limit is not None and draft.kind in ("duration", "date"):
+            word = Word("condition", limit)
+            items.append((draft.end, draft.end + 1, None, word))
+    items.sort(key=lambda item: item[0])
+    merged: list[_Item] = []
+    rest = iter([*items, (len(text) + 1, len(text) + 1, None, None)])
+    following = next(rest)
+    for word, start, end in wording(text):
+        while following[0] < start:
+            merged.append(following)
+            following = next(rest)
+        if end <= following[0] and (not merged or merged[-1][1] <= start):
+            merged.append((start, end, None, word))
+    while following[0] <= len(text):
+        merged.append(following)
+        following = next(rest)
+    return merged
+
+
+def _fact(item: _Item, reading: CleanText) -> Fact:
+    start, end, draft, word = item
+    raw_start, raw_end = reading.raw_span(start, end)
+    if draft is not None:
+        key = draft.key or draft.value
+        return Fact(draft.kind, draft.value, raw_start, raw_end, key, draft.mantissa, draft.heading)
+    assert word is not None
+    return Fact(word.kind, word.key, raw_start, raw_end, word.key, "", False, word.negative, word.weak)
 
 
 def read_facts(raw: str) -> FactSheet:
     """Read the facts of one text; linear in its length. The sheet can be kept and compared many times."""
-    reading: CleanText = clean(raw)
-    drafts = quantities(reading.text)
-    facts = []
-    for draft in drafts:
-        start, end = reading.raw_span(draft.start, draft.end)
-        facts.append(Fact(draft.kind, draft.value, start, end, draft.mantissa, draft.heading))
-    skeleton, places = _skeleton(reading.text, drafts)
-    surfaces = tuple(reading.text[d.start : d.end] for d in drafts)
-    return FactSheet(tuple(facts), surfaces, skeleton, tuple(places))
+    reading = clean(raw)
+    text = reading.text
+    items = _items(text)
+    parts: list[str] = []
+    places, breaks, cleans = array("l"), array("l"), array("l")
+    at = length = 0
+    for item in [*items, None]:
+        stop = len(text) if item is None else item[0]
+        for noise in _NOISE.finditer(text, at, stop):
+            start, end = noise.span()
+            if start > at:
+                breaks.append(length)
+                cleans.append(at)
+                parts.append(text[at:start])
+                length += start - at
+            at = end
+        if stop > at:
+            breaks.append(length)
+            cleans.append(at)
+            parts.append(text[at:stop])
+            length += stop - at
+        if item is None:
+            break
+        breaks.append(length)
+        cleans.append(item[0])
+        places.append(length)
+        kind = item[2].kind if item[2] is not None else item[3].kind if item[3] is not None else "number"
+        parts.append(MASKS.get(kind, NUMERIC_MASK))
+        length += 1
+        at = item[1]
+    return FactSheet(
+        reading,
+        tuple(_fact(item, reading) for item in items),
+        tuple((item[0], item[1]) for item in items),
+        "".join(parts),
+        places,
+        breaks,
+        cleans,
+    )
 
 
 @lru_cache(maxsize=4096)

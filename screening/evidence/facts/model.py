@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from .reading import CleanText
 
 FactKind = Literal[
     "date",
@@ -43,22 +47,26 @@ KINDS: tuple[FactKind, ...] = (
 """Every kind a change can have, in the order in which counters show them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One fact as a text states it.
 
-    ``value`` is canonical: two facts of one kind say the same exactly when their values are equal.
-    ``start`` and ``end`` are code points of the raw text, end exclusive. ``mantissa`` is the number
-    without its multiplier or unit (``5`` for 五万元), empty where there is none. ``heading`` marks
-    the number that names an article or a list entry rather than refers to one.
+    ``value`` is canonical and readable (``31400 元``, ``2026-03-05``, ``6个月``); ``key`` also settles
+    units (公顷 and 亩, 年 and 个月), so that two facts of one kind say the same exactly when their keys
+    are equal. ``start`` and ``end`` are code points of the raw text, end exclusive. ``mantissa`` is the
+    number without its multiplier or unit (``5`` for 五万元), empty where there is none. ``heading`` marks
+    a number that names an article or list entry rather than refers to one; ``negative`` is the polarity
+    of a word; a ``weak`` word says something only against another word in its place.
     """
 
     kind: FactKind
     value: str
     start: int
     end: int
+    key: str
     mantissa: str = ""
     heading: bool = False
+    negative: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +95,28 @@ class FactChange:
 class FactSheet:
     """The facts of one document and what aligning them needs; read once, compared many times.
 
-    ``skeleton`` is the text without spaces and punctuation, each fact of ``facts`` that takes part in
-    the alignment replaced by one private-use character; ``places[i]`` is the index in ``skeleton`` of
-    fact ``i``. ``origin[j]`` is the raw offset of skeleton character ``j``. ``bodies`` are names of
-    bodies: they stay in the skeleton, with ``(fact, first, last)`` as skeleton indices.
-    ``surfaces[i]`` is the text of fact ``i`` without spaces.
+    ``skeleton`` is the text without spaces and punctuation, each fact replaced by one private-use
+    character of its class; ``places[i]`` is the index in ``skeleton`` of fact ``i``, ``spans[i]`` its
+    span in the clean text ``reading.text``. ``breaks`` and ``cleans`` lead from skeleton indices back to
+    clean ones: skeleton index ``breaks[k]`` is clean index ``cleans[k]``, and on from there one by one.
     """
 
+    reading: CleanText
     facts: tuple[Fact, ...]
-    surfaces: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
     skeleton: str
-    places: tuple[int, ...]
-    bodies: tuple[tuple[Fact, int, int], ...] = field(default=())
+    places: array[int]
+    breaks: array[int]
+    cleans: array[int]
+
+    def surface(self, index: int) -> str:
+        """Text of fact ``index`` without spaces, width folded."""
+        start, end = self.spans[index]
+        return self.reading.text[start:end]
+
+    def clean_at(self, place: int) -> int:
+        """Clean index of a skeleton index; the end of the clean text for the end of the skeleton."""
+        if place >= len(self.skeleton):
+            return len(self.reading.text)
+        k = bisect_right(self.breaks, place) - 1
+        return self.cleans[k] + place - self.breaks[k]

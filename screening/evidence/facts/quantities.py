@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .model import FactKind
 from .numerals import FRACTION_CHARS, POWER_CHARS, parse, plain
-from .units import CURRENCY_SIGNS, DURATION, IDIOMS, MONEY, SCALE, UNIT
+from .units import CURRENCY_SIGNS, DURATION, IDIOMS, MONEY, READABLE, SAME_DURATION, SCALE, UNIT
 
 
 class Draft(NamedTuple):
@@ -26,6 +26,7 @@ class Draft(NamedTuple):
     end: int
     mantissa: str = ""
     heading: bool = False
+    key: str = ""
 
 
 _ARABIC = (
@@ -329,12 +330,15 @@ def _with_unit(
         if name == "日" and not about and _is_day_of_month(text, start, end, number):
             return Draft("date", f"----{int(number):02d}", start, end)
         base, factor = DURATION[name]
-        value = _num((Fraction(number) + half) * factor)
-        return Draft("duration", f"{prefix}{value}{about}{base}", start, end, mantissa)
+        total = Fraction(number) + half
+        key = f"{prefix}{_num(total * factor)}{about}{base}"
+        value = key if numeral == "半" else f"{prefix}{_num(total)}{about}{SAME_DURATION.get(name, name)}"
+        return Draft("duration", value, start, end, mantissa, key=key)
     base, factor = SCALE[name]
     per = _per_unit(text, end)
-    value = f"{prefix}{_scaled(number, factor)}{about} {base}{per}"
-    return Draft("number", value, start, end + len(per), mantissa)
+    key = f"{prefix}{_scaled(number, factor)}{about} {base}{per}"
+    value = f"{prefix}{_num(number)}{about} {READABLE[name]}{per}"
+    return Draft("number", value, start, end + len(per), mantissa, key=key)
 
 
 def _per_unit(text: str, at: int) -> str:

@@ -63,6 +63,14 @@ SCALE: dict[str, tuple[str, Fraction | int]] = {
 }
 SCALE |= {name: (name, 1) for name in _COUNTED if name not in SCALE}
 MONEY = _MONEY
+READABLE: dict[str, str] = {name: name for name in SCALE}
+"""One name for all spellings of a unit: ㎡ and m2 are 平方米."""
+for _base, _group in _SCALED.items():
+    _first: dict[Fraction | int, str] = {}
+    for _name, _factor in _group.items():
+        READABLE[_name] = _first.setdefault(_factor, _name)
+SAME_DURATION = {"天": "日", "个月": "个月", "星期": "周", "个星期": "周", "礼拜": "周", "个周": "周", "工作日": "个工作日",
+                 "个自然日": "日", "个小时": "小时", "个钟头": "小时", "h": "小时", "min": "分钟", "秒钟": "秒", "个年": "年"}
 DURATION = _DURATION
 
 # a measure word right after 一 that is no measure word: 一般, 一致, 一方面, 十分, 万一
