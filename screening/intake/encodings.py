@@ -158,7 +158,10 @@ def _short_utf8(data: bytes, text: str) -> Decoded | Problem:
     """Valid UTF-8 that a few Chinese characters in another encoding can be by accident: no three-byte characters, or
     control characters."""
     readings = _readings(data, ("gb18030", "cp950", "utf-16-le", "utf-16-be"))
-    readings = [r for r in readings if r[2] != text and not _LATIN_LETTER.search(r[2])]
+    latin_is_fine = "\0" in text
+    readings = [
+        r for r in readings if r[2] != text and (latin_is_fine or not _LATIN_LETTER.search(r[2]))
+    ]
     if readings and readings[0][0] < PLAUSIBLE_SHORT_BITS * len(readings[0][2]):
         return _unclear([(0.0, "utf-8", text), readings[0]])
     return Decoded(text, "utf-8")

@@ -88,7 +88,7 @@ def _csv_rows(text: str, delimiter: str) -> Iterator[Row | Problem]:
         except csv.Error as error:
             yield Problem(
                 "csv_broken",
-                "Line %(line)s: the quoting cannot be read (%(error)s)",
+                "Line %(line)s: the quoting cannot be read (%(error)s); the rest was not read",
                 {"line": line, "error": str(error)},
             )
             return

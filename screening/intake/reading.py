@@ -1,0 +1,242 @@
+"""The one way from files to documents: for `screen PATH`, for imports from the command line and from the browser."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from screening.documents import Problem, Refusal
+from screening.intake import manifests, tables
+from screening.intake.fields import length_problem
+from screening.intake.limits import DEFAULT_LIMITS, Limits, size_problem
+from screening.intake.manifests import Manifest, kind_of, make_document
+from screening.intake.model import REPEATED, Entry, Note, ReadDocument
+from screening.intake.trees import Archive, ArchiveRefused, Files, Tree, folder, is_system_file
+
+MANIFEST = "documents.jsonl"
+"""A folder or archive that holds this file consists of what it lists."""
+
+
+class IntakeError(Exception):
+    """The hand-over as a whole cannot be read. ``problem`` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def read_path(
+    path: Path, *, collection: str = "", limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Entry]:
+    """Everything in a folder, a manifest, a zip or a single text file, in a fixed order.
+
+    Raises IntakeError if ``path`` is not there. Every file and row yields a document, a refusal or a note; a doc_id
+    that comes twice yields its first text and one refusal, whose code is ``repeated`` where the texts are equal.
+    """
+    return read_tree(tree_of(path), collection=collection, limits=limits)
+
+
+def tree_of(path: Path) -> Files:
+    """The files below ``path``, or the one file that it is. Raises IntakeError if it is not there."""
+    if path.is_dir():
+        return folder(path)
+    if path.is_file():
+        return Files({path.name: path})
+    raise IntakeError(Problem("path_missing", "There is no file %(path)s", {"path": str(path)}))
+
+
+def read_tree(
+    tree: Tree, *, collection: str = "", limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Entry]:
+    """Everything in ``tree``, as :func:`read_path`."""
+    return _once_each(_entries(tree, collection, limits))
+
+
+def _entries(tree: Tree, collection: str, limits: Limits) -> Iterator[Entry]:
+    names = tree.names()
+    if MANIFEST in names:
+        yield from _read_one(tree, MANIFEST, "", collection, limits)
+        return
+    yield from tree.refusals()
+    alone = len(names) == 1
+    for name in names:
+        if is_system_file(name):
+            yield Note(name, Problem("system_file", "A file of the file manager; it was left out"))
+            continue
+        yield from _read_one(tree, name, "" if alone else f"{name}/", collection, limits)
+
+
+def _read_one(
+    tree: Tree, name: str, prefix: str, collection: str, limits: Limits
+) -> Iterator[Entry]:
+    """One file of a tree. ``prefix`` goes before the doc_ids of the files in it, if it is an archive."""
+    size = tree.size(name)
+    if problem := size_problem(size, limits.file_bytes):
+        yield Refusal(name, problem)
+        return
+    manifest = Manifest(name, tree, limits, collection)
+    try:
+        with tree.open(name) as stream:
+            head = stream.read(16)
+            stream.seek(0)
+            yield from _by_format(manifest, stream, head, size, prefix)
+    except ArchiveRefused as error:
+        yield Refusal(name, error.problem)
+    except OSError as error:
+        yield Refusal(
+            name, Problem("unreadable", "The file cannot be read: %(error)s", {"error": str(error)})
+        )
+
+
+def _by_format(
+    manifest: Manifest, stream: BinaryIO, head: bytes, size: int, prefix: str
+) -> Iterator[Entry]:
+    """Choose the reader: by name where the content agrees, else refuse and say what it is."""
+    name, limits = manifest.file, manifest.limits
+    suffix = name.casefold().rpartition(".")[2] if "." in name.rpartition("/")[2] else ""
+    kind = kind_of(head)
+    if suffix == "zip" and kind == "ZIP":
+        yield from _archive(manifest, stream, prefix)
+    elif suffix in {"jsonl", "ndjson"} and kind is None:
+        yield from manifests.read_jsonl(manifest, stream)
+    elif suffix in {"csv", "tsv", "xlsx"} and (kind == "ZIP") == (suffix == "xlsx"):
+        if problem := size_problem(size, limits.text_bytes):
+            yield Refusal(name, problem)
+            return
+        data = stream.read()
+        if suffix == "xlsx" and tables.is_spreadsheet(data):
+            yield from manifests.read_spreadsheet(manifest, data)
+        elif suffix == "xlsx":
+            yield Refusal(name, _not_what_it_says(suffix, "ZIP"))
+        else:
+            yield from manifests.read_csv(manifest, data)
+    elif suffix in _NAMED_KINDS and kind != _NAMED_KINDS[suffix]:
+        yield Refusal(name, _not_what_it_says(suffix, kind))
+    else:
+        yield _single_text(manifest, size)
+
+
+_NAMED_KINDS = {"zip": "ZIP", "xlsx": "ZIP", "docx": "ZIP", "pdf": "PDF"}
+
+
+def _not_what_it_says(suffix: str, kind: str | None) -> Problem:
+    return Problem(
+        "not_what_it_says",
+        "The name says .%(suffix)s, but the content is not: it is %(kind)s",
+        {"suffix": suffix, "kind": kind or "text or damaged"},
+    )
+
+
+def _single_text(manifest: Manifest, size: int) -> Entry:
+    name = manifest.file
+    read = manifests.read_file(manifest.tree, name, size, manifest.limits)
+    problem = read if isinstance(read, Problem) else length_problem("doc_id", name)
+    if problem:
+        return Refusal(name, problem)
+    assert not isinstance(read, Problem)
+    text, sha256 = read
+    raw_sha256 = hashlib.sha256(text.raw.encode("utf-8")).hexdigest()
+    document = make_document(name, text.raw, sha256, text.metadata, manifest.collection, name)
+    return ReadDocument(document, raw_sha256, name, name, "", text.warnings)
+
+
+def _archive(manifest: Manifest, stream: BinaryIO, prefix: str) -> Iterator[Entry]:
+    """The files in a zip, named as in it; the received file that they belong to is the zip."""
+    archive = Archive(stream, manifest.limits)
+    inner: Tree = _below(archive)
+    for entry in _inner_entries(inner, manifest):
+        place = f"{manifest.file}/{entry.place}"
+        if isinstance(entry, Note):
+            yield Note(place, entry.problem)
+        elif isinstance(entry, Refusal):
+            yield Refusal(place, entry.problem, entry.doc_id)
+        else:
+            yield _from_archive(entry, manifest.file, prefix, place)
+
+
+def _inner_entries(inner: Tree, manifest: Manifest) -> Iterator[Entry]:
+    yield from inner.refusals()
+    names = inner.names()
+    if MANIFEST in names:
+        names = [MANIFEST]
+    for name in names:
+        if is_system_file(name):
+            yield Note(name, Problem("system_file", "A file of the file manager; it was left out"))
+        elif name.casefold().endswith(".zip"):
+            yield Refusal(
+                name, Problem("archive_nested", "An archive inside an archive is not read")
+            )
+        else:
+            yield from _read_one(inner, name, "", manifest.collection, manifest.limits)
+
+
+def _from_archive(entry: ReadDocument, file: str, prefix: str, place: str) -> Entry:
+    document = entry.document
+    is_row = bool(entry.locator) or document.doc_id != entry.file
+    if prefix and not is_row:
+        document = replace(document, doc_id=prefix + document.doc_id, original_path=place)
+    locator = f"{entry.file} {entry.locator}".strip()
+    return ReadDocument(document, entry.raw_sha256, place, file, locator, entry.warnings)
+
+
+class _Subtree:
+    """The part of an archive below its one top folder."""
+
+    def __init__(self, tree: Tree, top: str) -> None:
+        self._tree, self._top = tree, top
+
+    def names(self) -> list[str]:
+        return [name.removeprefix(self._top) for name in self._tree.names()]
+
+    def refusals(self) -> Iterator[Refusal]:
+        return self._tree.refusals()
+
+    def size(self, name: str) -> int:
+        return self._tree.size(self._top + name)
+
+    def open(self, name: str) -> BinaryIO:
+        return self._tree.open(self._top + name)
+
+
+def _below(tree: Tree) -> Tree:
+    """The folder of the manifest, where an archive packs one folder with a manifest in it; else the tree itself."""
+    names = [name for name in tree.names() if not is_system_file(name)]
+    tops = {name.partition("/")[0] for name in names}
+    top = f"{next(iter(tops))}/" if len(tops) == 1 else ""
+    if top and f"{top}{MANIFEST}" in names and len(names) == len(tree.names()):
+        return _Subtree(tree, top)
+    return tree
+
+
+def _once_each(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Keep the first text of every doc_id; a later one is refused, with the place of the first."""
+    seen: dict[str, tuple[str, str]] = {}
+    for entry in entries:
+        if not isinstance(entry, ReadDocument):
+            yield entry
+            continue
+        doc_id = entry.document.doc_id
+        first = seen.setdefault(doc_id, (entry.raw_sha256, entry.place))
+        if first[1] == entry.place:
+            yield entry
+            continue
+        yield Refusal(entry.place, _repetition(entry, first), doc_id, entry.document.sha256)
+
+
+def _repetition(entry: ReadDocument, first: tuple[str, str]) -> Problem:
+    raw_sha256, place = first
+    params = {"doc_id": entry.document.doc_id, "first": place, "second": entry.place}
+    if raw_sha256 == entry.raw_sha256:
+        return Problem(
+            REPEATED,
+            "%(doc_id)s comes twice with the same text (%(first)s and %(second)s); it counts once",
+            params,
+        )
+    return Problem(
+        "doc_id_conflict",
+        "%(doc_id)s comes twice with different texts (%(first)s and %(second)s); the first is kept, a version needs a doc_id of its own",
+        params,
+    )
