@@ -1,0 +1,189 @@
+/* Reading a pair: jumps through changes, evidence and facts, the change bar, only-changes and swapped sides. */
+
+import { readCells, rangeOf } from "./spots.js";
+
+const pair = document.getElementById("pair");
+const bar = document.querySelector(".judge");
+
+/* The words of this page in the reader's language; the page carries them. */
+export function words(id) {
+  return document.querySelector(`[data-word="${id}"]`)?.textContent ?? "";
+}
+
+function light(name, ranges) {
+  if (!("highlights" in CSS)) return;
+  CSS.highlights.set(name, new Highlight(...ranges.filter(Boolean)));
+}
+
+function show(thing) {
+  const box = thing.getBoundingClientRect();
+  const room = innerHeight - (bar?.offsetHeight ?? 0);
+  scrollBy({ top: box.top - Math.max(24, (room - Math.min(box.height, room * 0.6)) / 2.4) });
+}
+
+/* --- Changes -------------------------------------------------------------------------------------------------------- */
+
+let current = 0;
+const total = Number(pair.dataset.changes);
+const counter = document.querySelector("[data-counter]");
+
+export function goToChange(number) {
+  if (!total) return;
+  current = ((number - 1 + total) % total) + 1;
+  for (const old of pair.querySelectorAll(".cur")) old.classList.remove("cur");
+  const marks = pair.querySelectorAll(`[data-c="${current}"]`);
+  for (const mark of marks) mark.classList.add("cur");
+  for (const old of document.querySelectorAll(".strip .now")) old.classList.remove("now");
+  for (const mark of document.querySelectorAll(".strip [data-to]")) {
+    if (Number(mark.dataset.to) <= current && current <= Number(mark.dataset.end)) mark.classList.add("now");
+  }
+  if (counter) counter.textContent = `${current}/${total}`;
+  if (marks.length) show(marks[0]);
+}
+
+/* --- Spots: evidence and facts -------------------------------------------------------------------------------------- */
+
+function spotsOf(chip) {
+  return ["l", "r"].map((side) => {
+    const start = chip.dataset[`${side}s`];
+    return start === undefined ? null : rangeOf(side, Number(start), Number(chip.dataset[`${side}e`]));
+  });
+}
+
+function goToSpot(chip) {
+  for (const other of document.querySelectorAll("[data-spot].here")) other.classList.remove("here");
+  chip.classList.add("here");
+  const spots = spotsOf(chip);
+  for (const spot of spots.filter(Boolean)) {
+    const node = spot.startContainer;
+    const row = (node instanceof Element ? node : node.parentElement).closest(".pr");
+    row?.classList.add("seen");
+  }
+  light("spot", spots);
+  const first = spots.find(Boolean);
+  if (first) show(first);
+}
+
+function step(kind, by) {
+  const chips = [...document.querySelectorAll(`[data-spot="${kind}"]`)];
+  if (!chips.length) return;
+  const at = chips.findIndex((chip) => chip.classList.contains("here"));
+  const next = at < 0 ? (by > 0 ? 0 : chips.length - 1) : (at + by + chips.length) % chips.length;
+  const chip = chips[next];
+  chip.closest("details")?.setAttribute("open", "");
+  goToSpot(chip);
+}
+
+/* --- Only changes, swapped sides ------------------------------------------------------------------------------------ */
+
+function onlyChanges(on = !pair.classList.contains("only")) {
+  pair.classList.toggle("only", on);
+  for (const button of document.querySelectorAll('[data-do="only-changes"]')) {
+    button.setAttribute("aria-pressed", String(on));
+  }
+  document.cookie = `dedupreview_only=${on ? 1 : 0}; path=/; max-age=31536000; samesite=lax`;
+  if (current) goToChange(current);
+}
+
+/* Exchange what stands left and right. Answers name the texts themselves, so what was chosen stays true. */
+export function swapSides() {
+  for (const holder of document.querySelectorAll("[data-swap]")) {
+    const [first, last] = [holder.firstElementChild, holder.lastElementChild];
+    if (first === last) continue;
+    const mark = document.createElement("i");
+    first.replaceWith(mark);
+    last.replaceWith(first);
+    mark.replaceWith(last);
+  }
+  for (const holder of document.querySelectorAll("[data-swap-text]")) {
+    const [first, last] = [holder.firstElementChild, holder.lastElementChild];
+    [first.textContent, last.textContent] = [last.textContent, first.textContent];
+  }
+  for (const holder of document.querySelectorAll("[data-swap-value]")) {
+    const [first, second] = holder.querySelectorAll("input[data-side]");
+    const chosen = holder.querySelector("input:checked")?.value;
+    [first.value, second.value] = [second.value, first.value];
+    for (const input of holder.querySelectorAll("input")) input.checked = input.value === chosen;
+  }
+  for (const mark of document.querySelectorAll(".strip .l, .strip .r")) {
+    const left = mark.classList.toggle("l");
+    mark.classList.toggle("r", !left);
+    mark.setAttribute("y", left ? "0" : "7");
+  }
+  const field = document.querySelector('input[name="sides"]');
+  if (field) field.value = field.value === "lr" ? "rl" : "lr";
+  const times = document.querySelector('input[name="swapped"]');
+  if (times) times.value = String(Number(times.value) + 1);
+  document.dispatchEvent(new CustomEvent("pair:swapped"));
+}
+
+/* --- The change bar ------------------------------------------------------------------------------------------------- */
+
+const view = document.querySelector(".strip .view");
+
+function drawView() {
+  if (!view) return;
+  const box = pair.querySelector(".texts").getBoundingClientRect();
+  const room = innerHeight - (bar?.offsetHeight ?? 0);
+  const from = Math.min(Math.max(-box.top / box.height, 0), 1);
+  const to = Math.min(Math.max((room - box.top) / box.height, 0), 1);
+  view.setAttribute("x", String(1000 * from));
+  view.setAttribute("width", String(Math.max(1000 * (to - from), 0)));
+}
+
+let drawing = false;
+function later() {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    drawView();
+  });
+}
+
+addEventListener("scroll", later, { passive: true });
+addEventListener("resize", later, { passive: true });
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[data-to], a[data-go]");
+  if (link) {
+    event.preventDefault();
+    goToChange(Number(link.dataset.to ?? link.dataset.go));
+    return;
+  }
+  const chip = event.target.closest?.("[data-spot]");
+  if (chip) {
+    event.preventDefault();
+    goToSpot(chip);
+  }
+});
+
+/* Light up what a card or chip speaks of while the pointer rests on it. */
+document.addEventListener("pointerover", (event) => {
+  const chip = event.target.closest?.("[data-spot]");
+  if (chip) light("hint", spotsOf(chip));
+  else if (CSS.highlights?.size) light("hint", []);
+});
+
+function toggleDialog(id) {
+  const dialog = document.getElementById(id);
+  if (dialog) dialog.showModal();
+}
+
+/* What the reading keys do; the judging page adds its own. */
+export const reading = {
+  "next-change": () => goToChange(current + 1),
+  "previous-change": () => goToChange(current ? current - 1 : total),
+  "next-evidence": () => step("evidence", 1),
+  "previous-evidence": () => step("evidence", -1),
+  "next-fact": () => step("fact", 1),
+  "only-changes": () => onlyChanges(),
+  swap: swapSides,
+  help: () => toggleDialog("help"),
+  guideline: () => toggleDialog("guideline"),
+  escape: () => document.activeElement?.blur(),
+};
+if (!document.getElementById("guideline")) delete reading.guideline;
+
+readCells(pair);
+drawView();

@@ -1,0 +1,102 @@
+/* From offsets into the raw texts to places on the page, and back.
+ *
+ * Offsets count code points; the browser counts UTF-16 units. Each cell carries the offset at which its paragraph
+ * starts (data-s); an invisible character stands on the page as <i class="z">, an element that counts as one.
+ */
+
+const cells = { l: [], r: [] };
+
+export function readCells(root) {
+  for (const side of ["l", "r"]) {
+    cells[side] = [...root.querySelectorAll(`.cell[data-d="${side}"][data-s]`)]
+      .map((node) => ({ node, start: Number(node.dataset.s) }))
+      .sort((a, b) => a.start - b.start);
+  }
+}
+
+function cellAt(side, offset) {
+  const list = cells[side];
+  let low = 0;
+  let high = list.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (list[middle].start <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return list[low];
+}
+
+function* pieces(cell) {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (node.nodeType === Node.TEXT_NODE) yield { node, points: [...node.data].length };
+    else if (node.classList.contains("z")) yield { node, points: 1 };
+  }
+}
+
+function unitsOf(text, points) {
+  let units = 0;
+  for (const character of text) {
+    if (points-- <= 0) break;
+    units += character.length;
+  }
+  return units;
+}
+
+/* The boundary point at `offset` code points of the text of `side`; at the end of its cell where it lies beyond. */
+function point(side, offset) {
+  const cell = cellAt(side, offset);
+  if (!cell) return null;
+  let left = offset - cell.start;
+  let last = null;
+  for (const piece of pieces(cell.node)) {
+    if (left < piece.points || (left === piece.points && piece.node.nodeType === Node.TEXT_NODE)) {
+      return piece.node.nodeType === Node.TEXT_NODE
+        ? [piece.node, unitsOf(piece.node.data, left)]
+        : [piece.node.parentNode, [...piece.node.parentNode.childNodes].indexOf(piece.node)];
+    }
+    left -= piece.points;
+    last = piece.node;
+  }
+  if (!last) return [cell.node, 0];
+  return last.nodeType === Node.TEXT_NODE
+    ? [last, last.data.length]
+    : [last.parentNode, [...last.parentNode.childNodes].indexOf(last) + 1];
+}
+
+/* The range of the page that shows [start, end) of a side, or null. */
+export function rangeOf(side, start, end) {
+  const from = point(side, start);
+  const to = point(side, Math.max(start, end));
+  if (!from || !to) return null;
+  const range = document.createRange();
+  range.setStart(...from);
+  range.setEnd(...to);
+  return range;
+}
+
+/* What of the texts is selected: {side: "left"|"right", start, end, text} in code points of raw, or null. */
+export function selected() {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || !selection.rangeCount) return null;
+  const range = selection.getRangeAt(0);
+  const home = (node) => (node instanceof Element ? node : node.parentElement)?.closest(".cell[data-s]");
+  const [first, last] = [home(range.startContainer), home(range.endContainer)];
+  if (!first || !last || first.dataset.d !== last.dataset.d) return null;
+  const offset = (cell, container, at) => {
+    const before = document.createRange();
+    before.selectNodeContents(cell);
+    before.setEnd(container, at);
+    const part = before.cloneContents();
+    let points = 0;
+    for (const piece of pieces(part)) points += piece.points;
+    return Number(cell.dataset.s) + points;
+  };
+  return {
+    side: first.dataset.d === "l" ? "left" : "right",
+    start: offset(first, range.startContainer, range.startOffset),
+    end: offset(last, range.endContainer, range.endOffset),
+    text: selection.toString().slice(0, 300),
+  };
+}
