@@ -1,0 +1,425 @@
+"""Opening a round, its people, its guideline and its progress."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from dedupreview.people import audit
+from dedupreview.people.models import Person, Role
+from reviews import guidelines
+from reviews.errors import ReviewError
+from reviews.models import (
+    GuidelineVersion,
+    Judgment,
+    ReviewItem,
+    ReviewRound,
+    ReviewSlot,
+    RoundMember,
+)
+from reviews.queue import note_lapse
+from screening.models import Candidate, Membership, ScreeningRun
+
+CHUNK = 2_000
+"""Rows written at once."""
+SECONDS_PER_ITEM = 45
+"""Assumed until people have judged ``ENOUGH`` pairs."""
+ENOUGH, RECENT = 20, 1_000
+
+RUN_NOT_DONE = "The screening run is not finished, so it has no pairs to review."
+NO_PAIRS = "There are no pairs to review."
+TOO_FEW_PEOPLE = "%(judgments)s judgments per pair need at least %(judgments)s annotators."
+SEATS_1_TO_9 = "A pair can have 1 to 9 judgments."
+NO_ARBITRATOR = "A round needs at least one arbitrator."
+BOTH_PARTS = "%(name)s cannot both judge and arbitrate in one round."
+TWICE = "%(name)s is named twice."
+INACTIVE = "%(name)s is deactivated."
+READS_ONLY = "%(name)s is an auditor and only reads."
+NAME_MISSING = "Please give the round a name."
+LIMIT_POSITIVE = "The number of pairs must be at least 1."
+GUIDELINE_EMPTY = "The guideline is empty."
+NOT_A_MEMBER = "%(name)s takes no part in this round."
+UNKNOWN_STATE = "Unknown state: %(state)s"
+STILL_OPEN = "%(number)s pairs are not settled yet."
+
+
+class RoundError(ReviewError):
+    """A round could not be opened or changed."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a round asks of people. ``seconds_per_item`` is the median reading time so far, else an assumption."""
+
+    pairs: int
+    seats: int
+    seconds_per_item: int
+    hours_per_person: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Counts from the rows themselves; ``items == open + waiting + conflict + closed``, always."""
+
+    items: int
+    open: int
+    waiting: int
+    conflict: int
+    closed: int
+    by_agreement: int
+    by_arbitration: int
+    seats: int
+    filled: int
+
+    @property
+    def percent_closed(self) -> int:
+        """Closed items in whole percent, rounded down, so that 100 means all of them."""
+        return 100 * self.closed // self.items if self.items else 0
+
+
+def workload(
+    *, run: ScreeningRun, people: int, judgments: int = 2, limit: int | None = None
+) -> Workload:
+    """What a round over the representative pairs of ``run`` would ask of ``people`` annotators."""
+    pairs = Candidate.objects.filter(run=run, representative=True).count()
+    if limit is not None:
+        pairs = min(pairs, limit)
+    seats = pairs * judgments
+    seconds = seconds_per_item()
+    hours = seats * seconds / 3600 / people if people else 0.0
+    return Workload(pairs, seats, seconds, round(hours, 1))
+
+
+def seconds_per_item() -> int:
+    """The median active reading time of the latest judgments, in seconds; 45 while there are fewer than 20."""
+    times = Judgment.objects.filter(active_ms__isnull=False).order_by("-created_at")
+    latest = list(times.values_list("active_ms", flat=True)[:RECENT])
+    if len(latest) < ENOUGH:
+        return SECONDS_PER_ITEM
+    return max(1, round(statistics.median(int(value or 0) for value in latest) / 1000))
+
+
+def open_round(
+    *,
+    run: ScreeningRun,
+    name: str,
+    annotators: Sequence[Person],
+    arbitrators: Sequence[Person],
+    judgments: int = 2,
+    guideline: str = "",
+    limit: int | None = None,
+    order_seed: int = 1,
+    show_scores: bool = False,
+    actor: Person | None = None,
+) -> ReviewRound:
+    """Open a round over the representative pairs of a finished run, best rank first up to ``limit``.
+
+    Related texts stay together: pairs that share a document form a family; ``order_seed`` decides the order of the
+    families, rank the order within one. Everybody named gets access to the collection.
+
+    :raises RoundError: if the run is not finished or has no pairs, or the people do not fit.
+    """
+    if not name.strip():
+        raise RoundError(NAME_MISSING, code="name")
+    if limit is not None and limit < 1:
+        raise RoundError(LIMIT_POSITIVE, code="limit")
+    if run.state != ScreeningRun.State.DONE:
+        raise RoundError(RUN_NOT_DONE, code="run_not_done")
+    check_people(annotators=annotators, arbitrators=arbitrators, judgments=judgments)
+    ordered = in_family_order(_chosen(run, limit), order_seed)
+    if not ordered:
+        raise RoundError(NO_PAIRS, code="no_pairs")
+    with transaction.atomic():
+        opened = ReviewRound.objects.create(
+            collection=run.collection,
+            run=run,
+            name=name.strip()[:200],
+            judgments_per_item=judgments,
+            order_seed=order_seed,
+            show_scores=show_scores,
+            created_by=actor,
+        )
+        text = guideline.strip() or guidelines.DEFAULT_TEXT
+        _write_guideline(opened, 1, text, actor)
+        for person in annotators:
+            _join(opened, person, RoundMember.Part.ANNOTATOR)
+        for person in arbitrators:
+            _join(opened, person, RoundMember.Part.ARBITRATOR)
+        _create_items(opened, ordered)
+        audit.record(
+            actor=actor,
+            action="round.open",
+            subject_type="round",
+            subject_id=opened.pk,
+            data={
+                "run": run.pk,
+                "pairs": len(ordered),
+                "judgments": judgments,
+                "order_seed": order_seed,
+                "annotators": sorted(person.code for person in annotators),
+                "arbitrators": sorted(person.code for person in arbitrators),
+            },
+        )
+    return opened
+
+
+def people_faults(
+    *, annotators: Sequence[Person], arbitrators: Sequence[Person], judgments: int
+) -> list[RoundError]:
+    """Everything that is wrong with the people of a round to be; empty if nothing is."""
+    faults: list[RoundError] = []
+    if not 1 <= judgments <= 9:
+        faults.append(RoundError(SEATS_1_TO_9, code="judgments"))
+    elif len(annotators) < judgments:
+        faults.append(RoundError(TOO_FEW_PEOPLE, {"judgments": judgments}, code="too_few_people"))
+    if not arbitrators:
+        faults.append(RoundError(NO_ARBITRATOR, code="no_arbitrator"))
+    seen: set[int] = set()
+    for part in (annotators, arbitrators):
+        for person in part:
+            named = {"name": person.username}
+            if person.pk in seen:
+                both = part is arbitrators and person in annotators
+                faults.append(RoundError(BOTH_PARTS if both else TWICE, named, code="people"))
+            seen.add(person.pk)
+            if not person.is_active:
+                faults.append(RoundError(INACTIVE, named, code="people"))
+            if person.role == Role.AUDITOR:
+                faults.append(RoundError(READS_ONLY, named, code="people"))
+    return faults
+
+
+def check_people(
+    *, annotators: Sequence[Person], arbitrators: Sequence[Person], judgments: int
+) -> None:
+    """:raises RoundError: the first of :func:`people_faults`."""
+    for fault in people_faults(annotators=annotators, arbitrators=arbitrators, judgments=judgments):
+        raise fault
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A candidate that a round asks: its keys and the keys of its two documents."""
+
+    candidate: int
+    pair: int
+    low: int
+    high: int
+
+
+def _chosen(run: ScreeningRun, limit: int | None) -> list[Chosen]:
+    rows = Candidate.objects.filter(run=run, representative=True).order_by("rank")
+    keys = rows.values_list("pk", "pair_id", "pair__low_id", "pair__high_id")
+    return [Chosen(*row) for row in (keys if limit is None else keys[:limit])]
+
+
+def in_family_order(chosen: Sequence[Chosen], seed: int) -> list[Chosen]:
+    """``chosen`` with connected pairs together; families in an order that ``seed`` alone decides, else as given."""
+    parent: dict[int, int] = {}
+
+    def root(document: int) -> int:
+        while parent.setdefault(document, document) != document:
+            parent[document] = parent[parent[document]]
+            document = parent[document]
+        return document
+
+    for pair in chosen:
+        parent[root(pair.high)] = root(pair.low)
+    families: dict[int, list[Chosen]] = {}
+    for pair in chosen:
+        families.setdefault(root(pair.low), []).append(pair)
+    order = list(families.values())
+    random.Random(seed).shuffle(order)
+    return [pair for family in order for pair in family]
+
+
+def _create_items(opened: ReviewRound, ordered: Sequence[Chosen]) -> None:
+    for start in range(0, len(ordered), CHUNK):
+        items = ReviewItem.objects.bulk_create(
+            ReviewItem(
+                round=opened, pair_id=pair.pair, candidate_id=pair.candidate, position=position
+            )
+            for position, pair in enumerate(ordered[start : start + CHUNK], start + 1)
+        )
+        ReviewSlot.objects.bulk_create(
+            ReviewSlot(item=item, number=number)
+            for item in items
+            for number in range(1, opened.judgments_per_item + 1)
+        )
+
+
+def _join(round: ReviewRound, person: Person, part: str) -> None:
+    RoundMember.objects.create(round=round, person=person, part=part)
+    Membership.objects.get_or_create(collection=round.collection, person=person)
+
+
+def add_member(
+    *, round: ReviewRound, person: Person, part: str, actor: Person | None = None
+) -> RoundMember:
+    """Add a person in mid-round, or take one back who had left; the part of a person never changes.
+
+    :raises RoundError: for a deactivated person, an auditor, or somebody with the other part.
+    """
+    named = {"name": person.username}
+    if not person.is_active:
+        raise RoundError(INACTIVE, named, code="people")
+    if person.role == Role.AUDITOR:
+        raise RoundError(READS_ONLY, named, code="people")
+    with transaction.atomic():
+        member = RoundMember.objects.select_for_update().filter(round=round, person=person).first()
+        if member is None:
+            _join(round, person, part)
+        elif member.part != part:
+            raise RoundError(BOTH_PARTS, named, code="people")
+        else:
+            RoundMember.objects.filter(pk=member.pk).update(active=True)
+            Membership.objects.get_or_create(collection=round.collection, person=person)
+        _record_people(round, person, "round.member_added", part, actor)
+        return RoundMember.objects.get(round=round, person=person)
+
+
+def remove_member(*, round: ReviewRound, person: Person, actor: Person | None = None) -> None:
+    """Let a person leave a round: their judgments stay, the seats they hold are dealt again.
+
+    :raises RoundError: if they take no part in it.
+    """
+    with transaction.atomic():
+        member = RoundMember.objects.select_for_update().filter(round=round, person=person).first()
+        if member is None:
+            raise RoundError(NOT_A_MEMBER, {"name": person.username}, code="people")
+        RoundMember.objects.filter(pk=member.pk).update(active=False)
+        held = ReviewSlot.objects.filter(
+            item__round=round, annotator=person, state=ReviewSlot.State.CLAIMED
+        )
+        for slot in held:
+            note_lapse(
+                slot_id=slot.pk,
+                person_id=person.pk,
+                claimed_at=slot.claimed_at,
+                moment=timezone.now(),
+            )
+            ReviewSlot.objects.filter(
+                pk=slot.pk, annotator=person, state=ReviewSlot.State.CLAIMED
+            ).update(
+                state=ReviewSlot.State.FREE, annotator=None, claimed_at=None, lease_expires_at=None
+            )
+        _record_people(round, person, "round.member_removed", member.part, actor)
+
+
+def _record_people(
+    round: ReviewRound, person: Person, action: str, part: str, actor: Person | None
+) -> None:
+    audit.record(
+        actor=actor,
+        action=action,
+        subject_type="round",
+        subject_id=round.pk,
+        data={"person": person.code, "part": str(part)},
+    )
+
+
+def set_state(*, round: ReviewRound, state: str, actor: Person | None = None) -> ReviewRound:
+    """Freeze, re-open or close a round. Frozen and closed rounds take no claims, judgments or decisions.
+
+    :raises RoundError: for an unknown state, or closing while pairs are not settled.
+    """
+    if state not in ReviewRound.State.values:
+        raise RoundError(UNKNOWN_STATE, {"state": str(state)[:20]}, code="state")
+    with transaction.atomic():
+        locked = ReviewRound.objects.select_for_update().get(pk=round.pk)
+        unsettled = locked.items.exclude(state=ReviewItem.State.CLOSED).count()
+        if state == ReviewRound.State.CLOSED and unsettled:
+            raise RoundError(STILL_OPEN, {"number": unsettled}, code="still_open")
+        before = locked.state
+        locked.state = state
+        locked.save(update_fields=["state"])
+        audit.record(
+            actor=actor,
+            action="round.state",
+            subject_type="round",
+            subject_id=locked.pk,
+            data={"from": str(before), "to": str(state)},
+        )
+    return locked
+
+
+def publish_guideline(*, round: ReviewRound, text: str, actor: Person | None) -> GuidelineVersion:
+    """Add the next version of a round's guideline; judgments from now on carry its number.
+
+    :raises RoundError: if the text is empty.
+    """
+    if not text.strip():
+        raise RoundError(GUIDELINE_EMPTY, code="guideline")
+    with transaction.atomic():
+        locked = ReviewRound.objects.select_for_update().get(pk=round.pk)
+        last = locked.guidelines.aggregate(last=Max("number"))["last"] or 0
+        version = _write_guideline(locked, last + 1, text.strip(), actor)
+        locked.guideline_version = version.number
+        locked.save(update_fields=["guideline_version"])
+        audit.record(
+            actor=actor,
+            action="round.guideline",
+            subject_type="round",
+            subject_id=locked.pk,
+            data={"number": version.number},
+        )
+    round.guideline_version = version.number
+    return version
+
+
+def _write_guideline(
+    round: ReviewRound, number: int, text: str, actor: Person | None
+) -> GuidelineVersion:
+    return GuidelineVersion.objects.create(
+        round=round,
+        number=number,
+        text=text,
+        html=guidelines.sanitise(text),
+        created_by=actor,
+    )
+
+
+def progress(round: ReviewRound) -> Progress:
+    """The progress of a round, counted now from its items and seats.
+
+    How many are in conflict says something about others' answers: not for annotators while items are open.
+    """
+    states = ReviewItem.State
+    counts = round.items.aggregate(
+        items=Count("pk"),
+        open=Count("pk", filter=Q(state=states.OPEN)),
+        waiting=Count("pk", filter=Q(state=states.WAITING)),
+        conflict=Count("pk", filter=Q(state=states.CONFLICT)),
+        closed=Count("pk", filter=Q(state=states.CLOSED)),
+        by_agreement=Count("pk", filter=Q(closed_by=ReviewItem.ClosedBy.AGREEMENT)),
+        by_arbitration=Count("pk", filter=Q(closed_by=ReviewItem.ClosedBy.ARBITRATION)),
+    )
+    seats = ReviewSlot.objects.filter(item__round=round).aggregate(
+        seats=Count("pk"), filled=Count("pk", filter=Q(state=ReviewSlot.State.FILLED))
+    )
+    return Progress(**counts, **seats)
+
+
+@dataclass(frozen=True)
+class OwnProgress:
+    """What an annotator may know of the progress: their own answers, of how many pairs."""
+
+    judged: int
+    items: int
+
+
+def own_progress(round: ReviewRound, person: Person) -> OwnProgress:
+    """How many pairs of the round the person has judged (surplus included), of how many."""
+    judged = Judgment.objects.filter(item__round=round, annotator=person, version=1)
+    return OwnProgress(judged.values("item").distinct().count(), round.items.count())
+
+
+def rounds_of(person: Person) -> Iterable[ReviewRound]:
+    """The rounds in which a person has an active part, latest first."""
+    return ReviewRound.objects.filter(members__person=person, members__active=True).distinct()
