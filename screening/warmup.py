@@ -1,0 +1,34 @@
+"""Loads and compiles everything that a screening run needs, so that the first run does not pay for it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+
+import jieba
+
+from dedupreview import paths
+from screening.config import ScreeningConfig
+from screening.documents import InputDocument
+from screening.pipeline import screen
+
+TEXTS = (
+    "本中心每周一上午开放登记，携带证件原件即可办理，登记完成后三个工作日内发放凭证，请妥善保管，逾期作废。",
+    "本中心每周二上午开放登记，携带证件原件即可办理，登记完成后三个工作日内发放凭证，请妥善保管，逾期作废。",
+    "图书馆的阅览室在冬季延长开放时间，读者凭卡入内，不得携带食物与饮料。",
+)
+
+
+def warm_up() -> None:
+    """Load the dictionary of the word splitter and put three tiny texts through the whole pipeline."""
+    # By default the dictionary is cached in the system's shared temporary folder, where anybody could plant one.
+    jieba.dt.tmp_dir = str(paths.make_private(paths.data_dir() / "cache"))
+    jieba.setLogLevel(logging.WARNING)
+    jieba.initialize()
+    documents = [
+        InputDocument(
+            doc_id=str(number), raw=text, sha256=hashlib.sha256(text.encode()).hexdigest()
+        )
+        for number, text in enumerate(TEXTS)
+    ]
+    screen(documents, ScreeningConfig())
