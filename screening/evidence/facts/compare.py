@@ -10,6 +10,7 @@ from itertools import pairwise
 from ..align import Block, matching_blocks
 from .model import Fact, FactChange, FactKind, FactSheet
 from .references import bodies
+from .wording import any_wording
 
 SharedSpan = tuple[int, int, int, int]
 """left_start, left_end, right_start, right_end: raw code points, ends exclusive."""
@@ -19,6 +20,7 @@ _WINDOW = 8
 _SMALL_GAP = 16
 _NUMERIC = frozenset({"date", "number", "frequency", "duration", "money", "unit", "percent"})
 _PRIORITY: tuple[FactKind, ...] = ("percent", "frequency", "money", "date", "duration", "unit", "number")
+_FAMILY = {"modality": 0, "negation": 0, "condition": 1, "conclusion": 2, "body": 3}
 _LEVEL = re.compile(r"[条款项目章节编部]")
 _BARE_MEASURES = frozenset("件份项套台次")
 _BIG = frozenset("万亿")
@@ -70,6 +72,7 @@ class _Comparison:
         self.changes: list[tuple[int, FactChange]] = []
         self.only_left: list[tuple[int, Fact]] = []
         self.only_right: list[tuple[int, Fact]] = []
+        self.worded: set[tuple[int, int]] = set()
 
     def pair(self, i: int, j: int, at: int) -> None:
         """Compare fact ``i`` of the left sheet with fact ``j`` of the right, in block ``at``."""
@@ -105,14 +108,21 @@ class _Comparison:
 
     def _supported(self, p: int, q: int, at: int) -> bool:
         """Whether enough of what stands around two facts is common, so that they state one thing."""
-        left_size = min(len(self.left.skeleton), p + _WINDOW + 1) - max(0, p - _WINDOW)
-        right_size = min(len(self.right.skeleton), q + _WINDOW + 1) - max(0, q - _WINDOW)
-        common = 0
+        left, right = len(self.left.skeleton), len(self.right.skeleton)
+        before = after = 0
         for i, j, size in self.blocks[max(0, at - 4) : at + 5]:
-            in_left = min(i + size, p + _WINDOW + 1) - max(i, p - _WINDOW)
-            in_right = min(j + size, q + _WINDOW + 1) - max(j, q - _WINDOW)
-            common += max(0, min(in_left, in_right))
-        return common >= 0.45 * min(left_size, right_size)
+            head = min(min(i + size, p) - max(i, p - _WINDOW), min(j + size, q) - max(j, q - _WINDOW))
+            tail = min(
+                min(i + size, p + _WINDOW + 1) - max(i, p + 1),
+                min(j + size, q + _WINDOW + 1) - max(j, q + 1),
+            )
+            before += max(0, head)
+            after += max(0, tail)
+        room_before = min(p, q, _WINDOW)
+        room_after = min(left - p - 1, right - q - 1, _WINDOW)
+        if (room_before > 2 and not before) or (room_after > 2 and not after):
+            return False
+        return before + after >= 0.45 * (room_before + room_after)
 
     def gap(self, before: Block, after: Block) -> None:
         """What stands on one side only, or differently, between two common stretches."""
@@ -121,6 +131,7 @@ class _Comparison:
         if i1 - i0 > 4 * _SMALL_GAP or j1 - j0 > 4 * _SMALL_GAP or not self._held(before, after):
             return
         self._names(i0, i1, j0, j1)
+        self._words(i0, i1, j0, j1)
         if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
             return
         for sheet, start, end, rest in (
@@ -142,6 +153,20 @@ class _Comparison:
         return all(
             block.size >= 2 or (block.size == 0 and short) or (short and block.size) for block in (before, after)
         ) and (before.size + after.size >= 4)
+
+    def _words(self, i0: int, i1: int, j0: int, j1: int) -> None:
+        """Weak words that stand against each other: 和 and 或者, 全部 and 部分, 合格 and 不合格."""
+        mine = _words_at(self.left, i0, i1)
+        theirs = _words_at(self.right, j0, j1)
+        for a in mine:
+            for b in theirs:
+                if _FAMILY[a.kind] != _FAMILY[b.kind] or (a.start, b.start) in self.worded:
+                    continue
+                self.worded.add((a.start, b.start))
+                if a.key != b.key:
+                    kind = _words_kind(a, b) if a.kind in ("modality", "negation") else a.kind
+                    self._add(kind, a.value, b.value, a, b)
+                break
 
     def _bare_measure(self, i0: int, i1: int, j0: int, j1: int) -> None:
         """许可证 against 许可证件: a measure word that stands alone changes what is counted."""
@@ -167,6 +192,8 @@ class _Comparison:
                 self._add("body", a.value, b.value, a, b)
         if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
             return
+        if (i1 > i0 and _own_lines(self.left, i0, i1)) or (j1 > j0 and _own_lines(self.right, j0, j1)):
+            return
         self.only_left.extend((-1, fact) for fact in mine[len(theirs) :])
         self.only_right.extend((-1, fact) for fact in theirs[len(mine) :])
 
@@ -177,7 +204,7 @@ class _Comparison:
         for mine, theirs, is_left in ((self.only_left, right, True), (self.only_right, left, False)):
             for _, fact in mine:
                 identity = (fact.kind, fact.key)
-                if identity in theirs:
+                if identity in theirs or self._within_change(fact, is_left):
                     continue
                 kind: FactKind = "number" if fact.kind == "article_number" else fact.kind
                 if fact.negative:
@@ -188,10 +215,39 @@ class _Comparison:
                     self._add(kind, None, fact.value, None, fact)
 
 
+    def _within_change(self, fact: Fact, is_left: bool) -> bool:
+        """不 inside 不合格, of which a change is on record already."""
+        for _, change in self.changes:
+            start = change.left_start if is_left else change.right_start
+            end = change.left_end if is_left else change.right_end
+            if start is not None and end is not None and start <= fact.start and fact.end <= end:
+                return True
+        return False
+
+
+def _words_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
+    """Words that touch a stretch of the skeleton."""
+    text = sheet.reading.text
+    a = sheet.clean_at(start)
+    b = sheet.clean_at(end - 1) + 1 if end > start else a
+    left = max(0, a - 6)
+    found = []
+    for word, x, y in any_wording(text[left : b + 6]):
+        x, y = x + left, y + left
+        if x <= b and y >= a:
+            raw_start, raw_end = sheet.reading.raw_span(x, y)
+            found.append(
+                Fact(word.kind, word.key, raw_start, raw_end, word.key, negative=word.negative, weak=word.weak)
+            )
+    return found
+
+
 def _own_lines(sheet: FactSheet, start: int, end: int) -> bool:
-    """Whether a stretch of the skeleton is made of whole lines: a head, a foot, a heading of its own."""
+    """Whether a stretch of the skeleton spans lines or fills one: a head, a foot, a heading of its own."""
     text = sheet.reading.text
     a, b = sheet.clean_at(start), sheet.clean_at(end)
+    if "\n" in text[a : sheet.clean_at(end - 1)]:
+        return True
     starts = a == 0 or "\n" in text[max(0, sheet.clean_at(start - 1) + 1 if start else 0) : a]
     ends = b >= len(text) or "\n" in text[sheet.clean_at(end - 1) + 1 : b + 1]
     return starts and ends and 0 < start

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from array import array
 from functools import lru_cache
 
 from .model import Fact, FactKind, FactSheet
 from .quantities import Draft, quantities
-from .reading import CleanText, clean
+from .reading import NOISE, CleanText, clean
 from .references import document_numbers
 from .wording import Word, wording
 
@@ -18,11 +17,9 @@ MASKS: dict[FactKind, str] = {
     "negation": "\ue002",
     "condition": "\ue003",
     "document_number": "\ue004",
-    "conclusion": "\ue005",
-    "body": "\ue006",
 }
 NUMERIC_MASK = "\ue000"
-_NOISE = re.compile(r"(?:[^\w㎡]|_)+")
+_MASK = re.compile("[\ue000-\ue00f]")
 _LIMIT_WORDS = {"内": "以内", "前": "以前", "后": "以后"}
 _Item = tuple[int, int, Draft | None, Word | None]
 
@@ -70,40 +67,20 @@ def read_facts(raw: str) -> FactSheet:
     text = reading.text
     items = _items(text)
     parts: list[str] = []
-    places, breaks, cleans = array("l"), array("l"), array("l")
-    at = length = 0
-    for item in [*items, None]:
-        stop = len(text) if item is None else item[0]
-        for noise in _NOISE.finditer(text, at, stop):
-            start, end = noise.span()
-            if start > at:
-                breaks.append(length)
-                cleans.append(at)
-                parts.append(text[at:start])
-                length += start - at
-            at = end
-        if stop > at:
-            breaks.append(length)
-            cleans.append(at)
-            parts.append(text[at:stop])
-            length += stop - at
-        if item is None:
-            break
-        breaks.append(length)
-        cleans.append(item[0])
-        places.append(length)
-        kind = item[2].kind if item[2] is not None else item[3].kind if item[3] is not None else "number"
+    at = 0
+    for start, end, draft, word in items:
+        parts.append(text[at:start])
+        kind = draft.kind if draft is not None else word.kind if word is not None else "number"
         parts.append(MASKS.get(kind, NUMERIC_MASK))
-        length += 1
-        at = item[1]
+        at = end
+    parts.append(text[at:])
+    skeleton = NOISE.sub("", "".join(parts))
     return FactSheet(
         reading,
         tuple(_fact(item, reading) for item in items),
         tuple((item[0], item[1]) for item in items),
-        "".join(parts),
-        places,
-        breaks,
-        cleans,
+        skeleton,
+        tuple(mask.start() for mask in _MASK.finditer(skeleton)),
     )
 
 

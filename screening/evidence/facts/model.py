@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
-from .reading import CleanText
+from .reading import NOISE, CleanText
 
 FactKind = Literal[
     "date",
@@ -91,32 +91,54 @@ class FactChange:
         return self.kind not in ("article_number", "style")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FactSheet:
     """The facts of one document and what aligning them needs; read once, compared many times.
 
     ``skeleton`` is the text without spaces and punctuation, each fact replaced by one private-use
     character of its class; ``places[i]`` is the index in ``skeleton`` of fact ``i``, ``spans[i]`` its
-    span in the clean text ``reading.text``. ``breaks`` and ``cleans`` lead from skeleton indices back to
-    clean ones: skeleton index ``breaks[k]`` is clean index ``cleans[k]``, and on from there one by one.
+    span in the clean text ``reading.text``.
     """
 
     reading: CleanText
     facts: tuple[Fact, ...]
     spans: tuple[tuple[int, int], ...]
     skeleton: str
-    places: array[int]
-    breaks: array[int]
-    cleans: array[int]
+    places: tuple[int, ...]
 
     def surface(self, index: int) -> str:
         """Text of fact ``index`` without spaces, width folded."""
         start, end = self.spans[index]
         return self.reading.text[start:end]
 
+    @cached_property
+    def _way_back(self) -> tuple[list[int], list[int]]:
+        """Skeleton index ``breaks[k]`` is clean index ``cleans[k]``, and on from there one by one."""
+        breaks: list[int] = []
+        cleans: list[int] = []
+        text = self.reading.text
+        at = length = 0
+        for start, end in [*self.spans, (len(text), len(text))]:
+            for noise in NOISE.finditer(text, at, start):
+                if noise.start() > at:
+                    breaks.append(length)
+                    cleans.append(at)
+                    length += noise.start() - at
+                at = noise.end()
+            if start > at:
+                breaks.append(length)
+                cleans.append(at)
+                length += start - at
+            breaks.append(length)
+            cleans.append(start)
+            length += 1
+            at = end
+        return breaks, cleans
+
     def clean_at(self, place: int) -> int:
         """Clean index of a skeleton index; the end of the clean text for the end of the skeleton."""
         if place >= len(self.skeleton):
             return len(self.reading.text)
-        k = bisect_right(self.breaks, place) - 1
-        return self.cleans[k] + place - self.breaks[k]
+        breaks, cleans = self._way_back
+        k = bisect_right(breaks, place) - 1
+        return cleans[k] + place - breaks[k]

@@ -40,13 +40,14 @@ _HAN = (
 _N = rf"(?:{_ARABIC}|{_HAN})"
 _D2 = r"(?:\d{1,2}|[〇一二三四五六七八九十]{1,3}|元|正)"
 
+_NUMERAL_CLASS = rf"0-9零〇一二三四五六七八九十百千万亿两廿卅壹贰叁肆伍陆柒捌玖拾佰仟半{FRACTION_CHARS}"
 TRIGGER = re.compile(
-    rf"[0-9零〇一二三四五六七八九十百千万亿两廿卅壹贰叁肆伍陆柒捌玖拾佰仟半{FRACTION_CHARS}"
-    r"+\-±第每隔逐按上下今去明次翌当本民公负星周近¥￥$€£U]"
-)
-_YEAR = (
-    r"(?:(?P<era>民国|公元前?)?(?P<y>\d{2,4}|[零〇一二三四五六七八九十百千两]{2,6}|(?<=民国)元)年"
-    r"(?![以之内期间来级限满轮度初中]{1}(?![终]))?)"
+    # one character class first, so that the search is fast; then what makes it a beginning
+    rf"[{_NUMERAL_CLASS}+\-±第每隔逐按上下今去明次翌当本民公负零星周人¥￥$€£URCH]"
+    rf"(?:(?<=[{_NUMERAL_CLASS}每隔¥￥$€£])|(?<=第)(?=[({_NUMERAL_CLASS}])|(?<=[+\-±负])(?=[{_NUMERAL_CLASS}])"
+    r"|(?<=零)(?=下)|(?<=[逐按])(?=[天日周月季年])|(?<=[上下])(?=[半午月周])|(?<=[今去明])(?=年)|(?<=[次翌])(?=[年日月])"
+    r"|(?<=当)(?=[年日月天])|(?<=本)(?=[年月周])|(?<=民)(?=国)|(?<=公)(?=元)|(?<=[星周])(?=[期一二三四五六日])"
+    r"|(?<=人)(?=民币)|(?<=[URCH])(?=[SMNK]))"
 )
 _DATE = re.compile(
     rf"(?:(?P<era>民国|公元前?)?(?P<y>\d{{1,4}}|[零〇一二三四五六七八九十百千两]{{1,6}}|元)年)?"
@@ -280,10 +281,8 @@ def _list_head(text: str, at: int) -> Draft | None:
     return Draft("article_number", f"({value})", at, match.end(), "", True)
 
 
-def _quantity(text: str, at: int) -> Draft | None:
-    match = _NUMBER.match(text, at)
-    if match is None:
-        return None
+def _quantity(text: str, match: re.Match[str]) -> Draft | None:
+    at = match.start()
     numeral, sign, end = match["n"], match["sign"], match.end()
     number = parse(numeral)
     if number is None:
@@ -298,6 +297,8 @@ def _quantity(text: str, at: int) -> Draft | None:
         unit = None
         if len(numeral) == 1:
             return None
+    if unit is not None and "." in numeral and unit["unit"] in _UNCOUNTABLE and not unit["about"]:
+        unit = None
     if unit is not None:
         return _with_unit(text, start, number * value_sign, numeral, unit, prefix)
     if numeral == "半" or (not arabic and (len(numeral) == 1 or not set(numeral) & set("十百千万亿"))):
@@ -370,7 +371,6 @@ def _ordinal(text: str, at: int) -> Draft | None:
     return Draft("number", f"第{_num(number)}{match['what']}", at, match.end(), plain(number))
 
 
-_HAN_STARTS = frozenset("零〇一二三四五六七八九十百千万亿两廿卅壹贰叁肆伍陆柒捌玖拾佰仟")
 _DIGIT_STARTS = frozenset("0123456789") | frozenset(FRACTION_CHARS)
 
 
@@ -381,9 +381,9 @@ def _at(text: str, at: int) -> Draft | None:
         return _article(text, at) or _ordinal(text, at)
     if char in "每隔逐按":
         return _frequency(text, at)
-    if char in "¥￥$€£U":
+    if char in "¥￥$€£URCH人":
         return _money(text, at)
-    if char in "今去明次翌当本近星周上下":
+    if char in "今去明次翌当本星周上下":
         relative = _RELATIVE.match(text, at)
         if relative:
             return Draft("date", relative[0].replace("星期", "周").replace("天", "日"), at, relative.end())
@@ -393,28 +393,56 @@ def _at(text: str, at: int) -> Draft | None:
     return _numeral(text, at)
 
 
+_DATE_NEXT = frozenset("年月")
+_CLOCK_NEXT = frozenset(":时点")
+_PERCENT_NEXT = frozenset("%‰‱成个百分")
+_TIMES_NEXT = frozenset("年月周天日星季个")
+_UNCOUNTABLE = frozenset("本项条款号期章节届")
+_DECIMAL_CLAUSE = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,3}$")
+
+
 def _numeral(text: str, at: int) -> Draft | None:
-    edge = at == 0 or text[at - 1] in _SENTENCE_EDGE
-    if edge:
+    if at == 0 or text[at - 1] in _SENTENCE_EDGE:
         head = _list_head(text, at)
-        if head is not None and UNIT.match(text, head.end) is None:
-            return head
-    percent = _percent(text, at)
-    if percent is not None:
-        return percent
-    date = _date(text, at) or _clock(text, at)
-    if date is not None:
-        return date
-    times = _TIMES_A.match(text, at)
-    if times is not None:
-        count = parse(times["n"])
-        unit = {"天": "日", "星期": "周"}.get(times["unit"], times["unit"])
-        if count is not None:
-            lead = "" if count == 1 else _num(count)
-            return Draft(
-                "frequency", f"每{lead}{unit}{_num(parse(times['times']) or Decimal(0))}次", at, times.end()
-            )
-    return _quantity(text, at)
+        if head is not None:
+            number = _NUMBER.match(text, at)
+            unit = UNIT.match(text, number.end()) if number else None
+            if unit is None or unit["unit"] in _UNCOUNTABLE:
+                return head
+    match = _NUMBER.match(text, at)
+    if match is None:
+        return None
+    after = text[match.end() : match.end() + 1]
+    if after in _PERCENT_NEXT:
+        percent = _percent(text, at)
+        if percent is not None:
+            return percent
+    arabic = match["n"][0] in _DIGIT_STARTS
+    if after in _DATE_NEXT or (arabic and after and after in "-/."):
+        date = _date(text, at)
+        if date is not None:
+            return date
+    if after in _CLOCK_NEXT:
+        clock = _clock(text, at)
+        if clock is not None:
+            return clock
+    if after in _TIMES_NEXT:
+        times = _times(text, at)
+        if times is not None:
+            return times
+    return _quantity(text, match)
+
+
+def _times(text: str, at: int) -> Draft | None:
+    """一年两次 as a frequency."""
+    match = _TIMES_A.match(text, at)
+    count = parse(match["n"]) if match else None
+    if match is None or count is None:
+        return None
+    unit = {"天": "日", "星期": "周"}.get(match["unit"], match["unit"])
+    lead = "" if count == 1 else _num(count)
+    times = _num(parse(match["times"]) or Decimal(0))
+    return Draft("frequency", f"每{lead}{unit}{times}次", at, match.end())
 
 
 def quantities(text: str, taken: list[tuple[int, int]] | None = None) -> list[Draft]:
@@ -435,7 +463,12 @@ def quantities(text: str, taken: list[tuple[int, int]] | None = None) -> list[Dr
         if draft is None or draft.end > block[0]:
             at = _skip(text, at)
             continue
-        if draft.kind == "number" and found and found[-1].end == at and re.match(r"\d+\.\d+$", text[at : draft.end]):
+        if (
+            draft.kind == "number"
+            and found
+            and found[-1].end == at
+            and _DECIMAL_CLAUSE.match(text[at : draft.end])
+        ):
             draft = draft._replace(kind="article_number", value=f"({draft.value})", heading=True)
         found.append(draft)
         at = draft.end

@@ -7,6 +7,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
+NOISE = re.compile(r"(?:[^\w㎡\ue000-\ue00f]|_)+")
+"""What the skeleton of a text leaves out."""
+
 NUMERALS = "0-9零〇一二三四五六七八九十百千万亿两廿卅"
 
 _KEEP_TRADITIONAL = "乾著瞭藉麽昇"
@@ -46,6 +49,8 @@ def _fold_table() -> dict[int, str]:
         if code not in (0xFF0C, 0xFF1B, 0xFF1F, 0xFF01):
             table[code] = chr(code - 0xFEE0)
     table.update({ord(a): b for a, b in _LOOKALIKES.items()})
+    # private characters mark facts in the skeleton, so a text may not bring its own
+    table.update({code: "\ufffd" for code in range(0xE000, 0xE010)})
     return table
 
 
@@ -69,23 +74,35 @@ class CleanText:
         return self.raw(start), self.raw(end - 1) + 1
 
 
+_INVISIBLE = frozenset("\u200b\u200c\u200d\u200e\u200f\u2028\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
+                      "\u2066\u2067\u2068\u2069\ufeff\u00ad\ufe0f\u00a0")  # fmt: skip
+_SENTENCE_END = frozenset("。;；:：!?！？")
+_WRAPPED_LINE = 20
+
+
 def _joint(folded: str, start: int, end: int) -> str:
-    """What stays of the break ``folded[start:end]``."""
+    """What stays of the break ``folded[start:end]``: nothing inside a sentence, else a space or line feed."""
     if start == 0 or end >= len(folded):
         return "\n"
     before, after = folded[start - 1], folded[end]
     gap = folded[start:end]
+    if _INVISIBLE.issuperset(gap):
+        return ""
     if "\n" in gap or "\r" in gap:
-        if _LIST_HEAD.match(folded, end) or before in "。;；:：!?！？" or gap.count("\n") > 1:
-            # a page mark between two halves of a sentence counts its own line ends
-            if before not in "。;；:：!?！？" and any(c.isdigit() for c in gap):
-                return ""
+        if before in _SENTENCE_END:
+            return "\n"
+        page_mark = any(char in "0123456789" for char in gap)
+        if page_mark:
+            return ""
+        if _LIST_HEAD.match(folded, end) or gap.count("\n") > 1:
             return "\n"
         if _NUMERAL_CHAR.match(before) and _NUMERAL_CHAR.match(after):
-            return "\n"
+            # a long line that breaks off inside a number was wrapped by a program, not by its author
+            line = start - 1 - max(folded.rfind("\n", 0, start), folded.rfind("\r", 0, start))
+            return "" if line >= _WRAPPED_LINE else "\n"
         if before.isascii() != after.isascii():
             return ""
-    elif "\u3000" in gap and folded.rfind("条", max(0, start - 1), start) >= 0:
+    elif "\u3000" in gap and before == "条":
         return " "
     if before.isascii() and before.isalnum() and after.isascii() and (after.isalnum() or after == "-"):
         return " "

@@ -36,7 +36,7 @@ def _words(kind: FactKind, table: str, *, negative: bool = False, weak: bool = F
     return found
 
 
-_MEANING: dict[str, Word] = {
+_STRONG: dict[str, Word] = {
     **_words("modality", "应当=应该=应=理应 必须=须=务必=务须=必需 需要=需 可以=可=可予 允许=准许=容许 有权 鼓励=提倡=倡导 宜 力争 尽量=尽可能 有义务 有责任 得以 只能=仅能"),
     **_words(
         "modality",
@@ -45,7 +45,6 @@ _MEANING: dict[str, Word] = {
         negative=True,
     ),
     **_words("negation", "不 未=尚未=没有=没=从未=未曾=未有 无=并无 非=并非=不是 勿=莫=毋=切勿 否 免于=免予=免除=免", negative=True),
-    **_words("negation", "已=已经=均已 有 是", weak=True),
     **_words(
         "condition",
         "以上 以下 以内=之内 以外=之外 以前=之前 以后=之后 超过=高于=多于=大于=> 低于=少于=小于=不足=不满=未满=< "
@@ -53,6 +52,10 @@ _MEANING: dict[str, Word] = {
         "除外 除非 仅=只=仅限=只限=仅仅=只有 连续 累计 定期 不定期 情节严重 情节较轻=情节轻微 情节特别严重 "
         "故意 过失 原则上 未经 逾期 期满 届满 无正当理由 有下列情形之一 同时具备",
     ),
+}  # fmt: skip
+
+_WEAK: dict[str, Word] = {
+    **_words("negation", "已=已经=均已 有 是", weak=True),
     **_words(
         "condition",
         "或者=或=或是 和=与=及=以及=并且=且 任何=任意 全部=所有=一切=全体 部分 任一 各 均=都 如果=若=如=倘若=假如 "
@@ -121,10 +124,13 @@ def _tree(names: list[str]) -> str:
 
 
 # a word that means something wins over the same characters listed as meaningless
+_MEANING = _WEAK | _STRONG
 _SILENT = frozenset(_NOTHING) - _MEANING.keys()
-MEANING = _MEANING
-WORDS = re.compile(_tree([*MEANING, *_SILENT]))
+_FIRST = frozenset(name[0] for name in _STRONG)
+_WORDS = re.compile(_tree([*_STRONG, *(name for name in _SILENT if name[0] in _FIRST)]))
+_ALL_WORDS = re.compile(_tree([*_MEANING, *_SILENT]))
 
+_NUMBER_START = frozenset("0123456789.-+一二三四五六七八九十百")
 # characters that, standing before or after, turn the word into part of another one
 _BEFORE: dict[str, frozenset[str]] = {
     "可": frozenset("许认不非未无宁大"),
@@ -161,11 +167,10 @@ _AFTER: dict[str, frozenset[str]] = {
 }
 
 
-def wording(text: str) -> list[tuple[Word, int, int]]:
-    """Words with a meaning, in order, as ``(word, start, end)`` in offsets of the clean text."""
+def _scan(pattern: re.Pattern[str], table: dict[str, Word], text: str) -> list[tuple[Word, int, int]]:
     found: list[tuple[Word, int, int]] = []
-    meaning = MEANING.get
-    for match in WORDS.finditer(text):
+    meaning = table.get
+    for match in pattern.finditer(text):
         surface = match.group()
         word = meaning(surface)
         if word is None:
@@ -177,5 +182,17 @@ def wording(text: str) -> list[tuple[Word, int, int]]:
                 continue
             if after is not None and end < len(text) and text[end] in after:
                 continue
+            if surface in "<>≤≥" and text[end : end + 1] not in _NUMBER_START:
+                continue
         found.append((word, start, end))
     return found
+
+
+def wording(text: str) -> list[tuple[Word, int, int]]:
+    """Words that say something by themselves, in order, with their spans in the clean text."""
+    return _scan(_WORDS, _STRONG, text)
+
+
+def any_wording(text: str) -> list[tuple[Word, int, int]]:
+    """As :func:`wording`, with the weak words too: for the few characters around a difference."""
+    return _scan(_ALL_WORDS, _MEANING, text)
