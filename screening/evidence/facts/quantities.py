@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from .model import FactKind
 from .numerals import FRACTION_CHARS, POWER_CHARS, parse, plain
-from .units import CURRENCY_SIGNS, DURATION, IDIOMS, MONEY, READABLE, SAME_DURATION, SCALE, UNIT
+from .units import CURRENCY_SIGNS, DURATION, IDIOMS, MONEY, READABLE, SAME_DURATION, SCALE, UnitAt, unit_at
 
 
 class Draft(NamedTuple):
@@ -55,6 +56,10 @@ _DATE = re.compile(
 )
 _ISO = re.compile(
     r"(?P<y>(?:18|19|20)\d{2})(?P<sep>[-/.])(?P<m>0?[1-9]|1[0-2])(?:(?P=sep)(?P<d>0?[1-9]|[12]\d|3[01]))?(?![\d.])"
+)
+_QUARTER = re.compile(r"第?([一二三四1-4])季度")
+_PER_UNIT = re.compile(
+    r"/(?:[A-Za-z]{1,3}[²³23]?|[\u4e00-\u9fff]{1,3}?(?=[^\u4e00-\u9fff]|$)|[人户亩吨月年天日次米])"
 )
 _DAY_TO = re.compile(rf"(?:日|号)?(?:至|到|-|~|—{{1,2}})(?P<d>{_D2})[日号]")
 _CLOCK = re.compile(
@@ -162,7 +167,7 @@ def _date(text: str, at: int) -> Draft | None:
     if part and part != "度":
         value += f" {part}"
     if not part and year and not month:
-        quarter = re.compile(r"第?([一二三四1-4])季度").match(text, end)
+        quarter = _QUARTER.match(text, end)
         if quarter:
             return Draft("date", f"{value}-Q{_small(quarter[1])}", at, quarter.end())
     if day:
@@ -258,14 +263,20 @@ def _money(text: str, at: int) -> Draft | None:
     return Draft("money", f"{sign}{_num(number)}{about} {currency}", at, match.end(), _mantissa(match["n"]))
 
 
+_ARTICLE_LEVEL = re.compile(rf"第[(]?({_N})[)]?(条|款|项|目|章|节|编|部分)")
+
+
+@lru_cache(maxsize=8192)
+def _article_value(surface: str, insert: str | None) -> str:
+    value = "第" + "".join(f"{_small(n)}{level}" for n, level in _ARTICLE_LEVEL.findall(surface))
+    return f"{value}之{_small(insert[1:])}" if insert else value
+
+
 def _article(text: str, at: int) -> Draft | None:
     match = _ARTICLE.match(text, at)
     if match is None:
         return None
-    parts = [f"{_small(n)}{level}" for n, level in re.findall(rf"第[(]?({_N})[)]?(条|款|项|目|章|节|编|部分)", match[0])]
-    value = "第" + "".join(parts)
-    if match["z"]:
-        value += f"之{_small(match['z'][1:])}"
+    value = _article_value(match[0], match["z"])
     after = text[match.end() : match.end() + 1]
     edge = at == 0 or text[at - 1] in _SENTENCE_EDGE or text[at - 1] == "#"
     heading = edge and not match["rest"] and after not in "、和或及至到规所的"
@@ -292,12 +303,12 @@ def _quantity(text: str, match: re.Match[str]) -> Draft | None:
     start = at if negative or sign == "±" else match.start("n")
     value_sign = -1 if negative else 1
     prefix = "±" if sign == "±" else ""
-    unit = UNIT.match(text, end)
-    if unit is not None and not arabic and text[match.start("n") : unit.end()] in IDIOMS:
+    unit = unit_at(text, end)
+    if unit is not None and not arabic and text[match.start("n") : unit.end] in IDIOMS:
         unit = None
         if len(numeral) == 1:
             return None
-    if unit is not None and "." in numeral and unit["unit"] in _UNCOUNTABLE and not unit["about"]:
+    if unit is not None and "." in numeral and unit.name in _UNCOUNTABLE and not unit.about:
         unit = None
     if unit is not None:
         return _with_unit(text, start, number * value_sign, numeral, unit, prefix)
@@ -310,10 +321,10 @@ def _quantity(text: str, match: re.Match[str]) -> Draft | None:
 
 
 def _with_unit(
-    text: str, start: int, number: Decimal, numeral: str, unit: re.Match[str], prefix: str
+    text: str, start: int, number: Decimal, numeral: str, unit: UnitAt, prefix: str
 ) -> Draft | None:
-    name, end = unit["unit"], unit.end()
-    about = "+" if unit["about"] else ""
+    name, end = unit.name, unit.end
+    about = "+" if unit.about else ""
     mantissa = _mantissa(numeral)
     half = Fraction(1, 2) if text.startswith("半", end) and name in ("年", "个月", "天", "小时") else Fraction(0)
     if half:
@@ -346,7 +357,7 @@ def _per_unit(text: str, at: int) -> str:
     """``/吨`` of 元/吨, ``/L`` of mg/L, ``/人·月``."""
     if not text.startswith("/", at):
         return ""
-    match = re.compile(r"/(?:[A-Za-z]{1,3}[²³23]?|[\u4e00-\u9fff]{1,3}?(?=[^\u4e00-\u9fff]|$)|[人户亩吨月年天日次米])").match(text, at)
+    match = _PER_UNIT.match(text, at)
     return match[0] if match else ""
 
 
@@ -406,8 +417,8 @@ def _numeral(text: str, at: int) -> Draft | None:
         head = _list_head(text, at)
         if head is not None:
             number = _NUMBER.match(text, at)
-            unit = UNIT.match(text, number.end()) if number else None
-            if unit is None or unit["unit"] in _UNCOUNTABLE:
+            unit = unit_at(text, number.end()) if number else None
+            if unit is None or unit.name in _UNCOUNTABLE:
                 return head
     match = _NUMBER.match(text, at)
     if match is None:

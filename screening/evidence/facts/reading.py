@@ -10,8 +10,6 @@ from functools import lru_cache
 NOISE = re.compile(r"(?:[^\w㎡\ue000-\ue00f]|_)+")
 """What the skeleton of a text leaves out."""
 
-NUMERALS = "0-9零〇一二三四五六七八九十百千万亿两廿卅"
-
 _KEEP_TRADITIONAL = "乾著瞭藉麽昇"
 _LOOKALIKES = {
     "○": "〇", "◯": "〇", "−": "-", "‐": "-", "‑": "-", "‒": "-", "–": "-", "﹣": "-", "﹪": "%",
@@ -21,18 +19,19 @@ _LOOKALIKES = {
 
 _BREAKS = re.compile(
     # a page mark alone on its line, with the line ends around it
-    r"[ \t\u3000]*(?:\r\n|[\r\n\f])[\s\u200b]{0,20}"
+    r"(?P<page>[ \t\u3000]*(?:\r\n|[\r\n\f])[\s\u200b]{0,20}"
     r"(?:[-—―─•·]{1,3}[ \u3000]{0,3}\d{1,4}[ \u3000]{0,3}[-—―─•·]{1,3}"
     r"|第[ \u3000]{0,2}\d{1,4}[ \u3000]{0,2}页(?:[ ,，/／\u3000]{0,3}共[ \u3000]{0,2}\d{1,4}[ \u3000]{0,2}页)?"
     r"|\d{1,4}[ \u3000]?[/／][ \u3000]?\d{1,4}|[Pp]age[ ]\d{1,4}(?:[ ]of[ ]\d{1,4})?)"
-    r"[ \t\u3000]{0,20}(?:\r\n|[\r\n\f]|$)\s*"
+    r"[ \t\u3000]{0,20}(?:\r\n|[\r\n\f]|$)\s*)"
     r"|[\s\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u00ad\ufe0f]+"
 )
 _LIST_HEAD = re.compile(
     r"[一二三四五六七八九十]{1,3}[、.是]|[(][一二三四五六七八九十\d]{1,3}[)]"
     r"|\d{1,3}(?:\.\d{1,3}){0,3}[、.)]|\d{1,3}(?:\.\d{1,3}){1,3}|第[零〇一二三四五六七八九十百千\d]{1,7}[条章节编款项]"
 )
-_NUMERAL_CHAR = re.compile(f"[{NUMERALS}.,]")
+_NUMERAL_CHARS = frozenset("0123456789零〇一二三四五六七八九十百千万亿两廿卅.,")
+_WORD_CHARS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 @lru_cache(maxsize=1)
@@ -80,33 +79,31 @@ _SENTENCE_END = frozenset("。;；:：!?！？")
 _WRAPPED_LINE = 20
 
 
-def _joint(folded: str, start: int, end: int) -> str:
+def _joint(folded: str, start: int, end: int, page_mark: bool) -> str:
     """What stays of the break ``folded[start:end]``: nothing inside a sentence, else a space or line feed."""
     if start == 0 or end >= len(folded):
         return "\n"
     before, after = folded[start - 1], folded[end]
     gap = folded[start:end]
-    if _INVISIBLE.issuperset(gap):
-        return ""
-    if "\n" in gap or "\r" in gap:
+    if gap == " " or gap == "\u3000":
+        if before == "条" and gap == "\u3000":
+            return " "
+    elif "\n" in gap or "\r" in gap:
         if before in _SENTENCE_END:
             return "\n"
-        page_mark = any(char in "0123456789" for char in gap)
         if page_mark:
             return ""
-        if _LIST_HEAD.match(folded, end) or gap.count("\n") > 1:
+        if gap.count("\n") > 1 or _LIST_HEAD.match(folded, end):
             return "\n"
-        if _NUMERAL_CHAR.match(before) and _NUMERAL_CHAR.match(after):
+        if before in _NUMERAL_CHARS and after in _NUMERAL_CHARS:
             # a long line that breaks off inside a number was wrapped by a program, not by its author
             line = start - 1 - max(folded.rfind("\n", 0, start), folded.rfind("\r", 0, start))
             return "" if line >= _WRAPPED_LINE else "\n"
-        if before.isascii() != after.isascii():
-            return ""
-    elif "\u3000" in gap and before == "条":
+    elif _INVISIBLE.issuperset(gap):
+        return ""
+    if before in _WORD_CHARS and (after in _WORD_CHARS or after == "-"):
         return " "
-    if before.isascii() and before.isalnum() and after.isascii() and (after.isalnum() or after == "-"):
-        return " "
-    if _NUMERAL_CHAR.match(before) and _NUMERAL_CHAR.match(after):
+    if before in _NUMERAL_CHARS and after in _NUMERAL_CHARS:
         # 3.14 万元 is one number, 3 五 is two
         return "" if before in "0123456789" and after in "百千万亿" else " "
     return ""
@@ -121,7 +118,7 @@ def clean(raw: str) -> CleanText:
     for match in _BREAKS.finditer(folded):
         start, end = match.span()
         piece = folded[at:start]
-        joint = _joint(folded, start, end)
+        joint = _joint(folded, start, end, match.lastgroup is not None)
         parts.append(piece)
         length += len(piece)
         if joint:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
+from typing import NamedTuple
 
 _SCALED: dict[str, dict[str, Fraction | int]] = {
     "m": {"米": 1, "公尺": 1, "m": 1, "千米": 1000, "公里": 1000, "km": 1000, "华里": 500, "厘米": Fraction(1, 100),
@@ -82,11 +82,32 @@ _CHAR_ONLY = {"一级", "一部", "一起", "一线", "一道", "一路", "一�
 IDIOMS = frozenset(_CHAR_ONLY)
 
 
-def _alternation(names: list[str]) -> str:
-    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+_NAMES = frozenset([*SCALE, *MONEY, *DURATION])
+_LENGTHS = tuple(range(max(map(len, _NAMES)), 0, -1))
+_FIRST = frozenset(name[0] for name in _NAMES)
+_ABOUT = frozenset("余多几来")
 
 
-_names = [*SCALE, *MONEY, *DURATION]
-UNIT = re.compile(
-    f"(?P<about>[余多几来])?(?P<unit>{_alternation(_names)})(?![a-zA-Z])"
-)
+class UnitAt(NamedTuple):
+    """A unit found behind a numeral: its name, where it ends, whether 余 or 多 stood before it."""
+
+    name: str
+    end: int
+    about: bool
+
+
+def unit_at(text: str, at: int) -> UnitAt | None:
+    """The longest unit or measure word at ``at``, if there is one."""
+    about = text[at : at + 1] in _ABOUT and at < len(text)
+    if about:
+        at += 1
+    if text[at : at + 1] not in _FIRST:
+        return None
+    for length in _LENGTHS:
+        name = text[at : at + length]
+        if name in _NAMES:
+            end = at + len(name)
+            if name[-1].isascii() and text[end : end + 1].isascii() and text[end : end + 1].isalnum():
+                return None
+            return UnitAt(name, end, about)
+    return None
