@@ -97,7 +97,7 @@ def measures(
     Cohen's kappa is defined for two people in all; for more see :func:`pairwise`. The bootstrap resamples pairs,
     seeded, and gives the same interval whatever the order of the pairs.
     """
-    answers = [_answers(unit) for unit in table]
+    answers = _shared(table)
     patterns = _Patterns.of(answers, labels)
     people = sorted({person for unit in answers for person in unit})
     boot = _Bootstrap(resamples, seed)
@@ -119,13 +119,23 @@ def pairwise(
     table: Iterable[Unit], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[tuple[str, str], Measure]:
     """Cohen's kappa of every two people, over the pairs that both answered."""
-    answers = [_answers(unit) for unit in table]
+    answers = _shared(table)
     people = sorted({person for unit in answers for person in unit})
     boot = _Bootstrap(resamples, seed)
     return {
         pair: _cohen_measure(answers, list(pair), boot)
         for pair in itertools.combinations(people, 2)
     }
+
+
+def _shared(table: Iterable[Unit]) -> list[dict[str, str]]:
+    """The answers of every unit; equal units share one dict, so that a million pairs stay small in memory."""
+    seen: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+    found = []
+    for unit in table:
+        answers = _answers(unit)
+        found.append(seen.setdefault(tuple(sorted(answers.items())), answers))
+    return found
 
 
 def _answers(unit: Unit) -> dict[str, str]:

@@ -27,7 +27,7 @@ from reviews.models import (
     ReviewRound,
     RoundMember,
 )
-from reviews.queue import lock_member
+from reviews.queue import lock_member, share_round
 from reviews.records import item_for_record, seal
 
 NOT_AN_ARBITRATOR = "You are not an arbitrator of this round."
@@ -135,7 +135,8 @@ def _columns(content: Content) -> dict[str, Any]:
 
 
 def _check_arbitrator(item: ReviewItem, person: Person) -> None:
-    """Lock the membership; refuse whoever is no arbitrator of an open round."""
+    """Share the round, lock the membership; refuse whoever is no arbitrator of the round."""
+    item.round = share_round(item.round_id)
     member = lock_member(round_id=item.round_id, person=person, part=RoundMember.Part.ARBITRATOR)
     if member is None:
         raise ArbitrationError(NOT_AN_ARBITRATOR, code="not_an_arbitrator")
@@ -144,7 +145,6 @@ def _check_arbitrator(item: ReviewItem, person: Person) -> None:
 def _locked(item: ReviewItem, person: Person) -> ReviewItem:
     """The item as it is now, locked; refuse a round that is not open and a judge of the same pair."""
     locked = ReviewItem.objects.select_for_update(no_key=True).get(pk=item.pk)
-    item.round.refresh_from_db()
     if item.round.state != ReviewRound.State.OPEN:
         raise ArbitrationError(ROUND_NOT_OPEN, code="round_not_open")
     if Judgment.objects.filter(item=item, annotator=person).exists():

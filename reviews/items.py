@@ -192,6 +192,10 @@ def _active(item: ReviewItem, person: Person) -> bool:
 def _shown_state(item: ReviewItem, part: Part) -> str:
     """An annotator does not learn that others disagree, nor that somebody has answered: only open or closed."""
     if part != "annotator" or item.state == ReviewItem.State.CLOSED:
+        # Where one judgment is asked, a conflict can only mean that its author cannot tell.
+        single = item.round.judgments_per_item == 1
+        if part == "reader" and single and item.state == ReviewItem.State.CONFLICT:
+            return str(ReviewItem.State.WAITING)
         return item.state
     return str(ReviewItem.State.OPEN)
 

@@ -1,6 +1,6 @@
 """Judgments: insert-only, idempotent, counted once per seat.
 
-One submission is one transaction. It locks the member, then the item, then changes the seat by compare-and-set, then
+One submission is one transaction. It shares the round, locks the member, then the item, then changes the seat by compare-and-set, then
 inserts the judgment; the last seat's judgment settles the item in the same transaction. No counter is updated.
 """
 
@@ -129,6 +129,7 @@ def _submit(
     extra: _Extra,
     moment: datetime,
 ) -> Submission:
+    round = queue.share_round(item.round_id)
     member = (
         RoundMember.objects.select_for_update()
         .filter(round_id=item.round_id, person=person, part=RoundMember.Part.ANNOTATOR)
@@ -140,7 +141,6 @@ def _submit(
     if replay is not None:
         return replay
     locked = ReviewItem.objects.select_for_update(no_key=True).get(pk=item.pk)
-    round = ReviewRound.objects.get(pk=item.round_id)
     if round.state != ReviewRound.State.OPEN:
         raise JudgingError(ROUND_NOT_OPEN, code="round_not_open")
     item.state = locked.state

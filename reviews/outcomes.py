@@ -123,3 +123,25 @@ def _common(kept: Iterable[int | None]) -> int | None:
     """The entry to keep, if everybody who named one named the same."""
     named = {pk for pk in kept if pk is not None}
     return named.pop() if len(named) == 1 else None
+
+
+def first_answers(round: ReviewRound) -> Iterator[dict[str, str]]:
+    """Person code → label of the counted first judgments, for each closed item in the round's order.
+
+    What agreement is measured on: blind answers only, before any correction; never an arbitrator's, and nothing of an
+    item that is still open.
+    """
+    rows = Judgment.objects.filter(
+        item__round=round, item__state=ReviewItem.State.CLOSED, counted=True, version=1
+    ).order_by("item__position", "slot__number")
+    values = rows.values_list("item_id", "annotator__code", "label")
+    current: int | None = None
+    answers: dict[str, str] = {}
+    for item_id, code, label in values.iterator(chunk_size=CHUNK):
+        if item_id != current and answers:
+            yield answers
+            answers = {}
+        current = item_id
+        answers[code] = label
+    if answers:
+        yield answers

@@ -1,6 +1,6 @@
 """Who sits where: claiming, renewing and giving back seats.
 
-Locks are always taken in the order member, item, seat, so that two people can never wait for each other. What decides
+Locks are always taken in the order round (shared), member, item, seat, so that two people can never wait for each other. What decides
 is the conditional UPDATE of the seat; SKIP LOCKED on PostgreSQL only keeps fifty people from queueing for one row.
 """
 
@@ -64,7 +64,7 @@ def claim(
     """
     moment = now or timezone.now()
     with transaction.atomic():
-        current = ReviewRound.objects.get(pk=round.pk)
+        current = share_round(round.pk)
         if current.state != ReviewRound.State.OPEN:
             raise QueueError(ROUND_NOT_OPEN, code="round_not_open")
         if lock_member(round_id=current.pk, person=person) is None:
@@ -81,6 +81,18 @@ def claim(
             if reason is not None:
                 return reason
         return Nothing("taken", moment)
+
+
+def share_round(round_id: int) -> ReviewRound:
+    """The round as it is, kept so until the transaction ends: nobody freezes, closes or signs it in between.
+
+    A shared lock: those who judge do not wait for each other. On SQLite there is one writer at a time anyway.
+    """
+    if connection.vendor != "postgresql":
+        return ReviewRound.objects.get(pk=round_id)
+    table = connection.ops.quote_name(ReviewRound._meta.db_table)
+    query = f"SELECT * FROM {table} WHERE id = %s FOR SHARE"
+    return ReviewRound.objects.raw(query, [round_id])[0]
 
 
 def lock_member(

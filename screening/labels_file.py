@@ -99,13 +99,17 @@ _ALLOWED = "copy 副本, revision 有效修订, citation 公共引用, template 
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """One labelled pair as the file gives it; ``line`` counts from 1. Left and right are not ordered here."""
+    """One labelled pair as the file gives it; ``line`` counts from 1, ``word`` is the label as written.
+
+    Left and right are not ordered here.
+    """
 
     line: int
     left: str
     right: str
     label: str
     extra: dict[str, str] = field(default_factory=dict)
+    word: str = ""
 
 
 def tidy(text: str) -> str:
@@ -285,4 +289,4 @@ def _row(line: int, fields: dict[str, str]) -> LabelRow | Problem:
         for name, value in fields.items()
         if name not in {"left", "right", "label"} and tidy(value)
     }
-    return LabelRow(line, left, right, label, extra)
+    return LabelRow(line, left, right, label, extra, word)
