@@ -1,0 +1,220 @@
+"""The six files of a run, each replaced atomically, byte for byte the same for the same result."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from screening.documents import InputDocument
+from screening.evaluation import LabelledPair, ThresholdRow, threshold_rows
+from screening.evidence.excerpts import Excerpt
+from screening.result import FoundCandidate, ScreeningResult
+
+FILES: tuple[str, ...] = (
+    "originals.csv",
+    "normalized.jsonl",
+    "candidates.jsonl",
+    "thresholds.csv",
+    "review_table.csv",
+    "run.json",
+)
+"""Names of the files; ``run.json`` is written last, so that a folder with it is complete."""
+
+EXCERPT_LIMIT = 2000
+"""Characters of one excerpt that are printed; a longer one carries its full ``length`` beside the beginning."""
+
+ORIGINALS_HEADER = ("doc_id", "source_id", "version", "path", "sha256", "captured_at", "status", "reason")
+THRESHOLDS_HEADER = (
+    "threshold", "labelled", "found", "candidate_recall", "tp", "fp", "fn", "precision", "recall",
+)
+REVIEW_HEADER = (
+    "left", "right", "left_title", "right_title", "left_version", "right_version", "rank", "channels", "jaccard",
+    "containment", "changed_facts", "suggestion", "asked", "note", "label", "direction", "reason", "review_status",
+)
+
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+
+
+def write_run(
+    out_dir: Path | str,
+    result: ScreeningResult,
+    documents: Sequence[InputDocument],
+    *,
+    labels: Iterable[LabelledPair] | None = None,
+    thresholds: Sequence[float] = (0.5, 0.7, 0.9),
+) -> None:
+    """Write the files of a run into ``out_dir``, made where missing.
+
+    ``documents`` are those the run was given. ``labels`` (left, right, label) fill ``thresholds.csv``; without them it
+    has its header only. Raises OSError where a file cannot be written; a file is either the old or the whole new one.
+    """
+    out = Path(out_dir)
+    out.mkdir(parents=True, exist_ok=True)
+    with _replacing(out / "candidates.jsonl") as candidates, _replacing(out / "review_table.csv", "utf-8-sig") as review:
+        table = _writer(review)
+        table.writerow(REVIEW_HEADER)
+        for candidate in result.candidates:
+            left, right = documents[candidate.left], documents[candidate.right]
+            candidates.write(_dump(candidate_line(candidate, left, right)) + "\n")
+            table.writerow(_review_row(candidate, left, right))
+    _write(out / "originals.csv", lambda file: _originals(file, result), "utf-8-sig")
+    _write(out / "normalized.jsonl", lambda file: _normalized(file, result))
+    rows = threshold_rows(result, labels, thresholds) if labels is not None else []
+    _write(out / "thresholds.csv", lambda file: _thresholds(file, rows), "utf-8-sig")
+    _write(out / "run.json", lambda file: file.write(run_json(result)))
+
+
+def candidate_line(candidate: FoundCandidate, left: InputDocument, right: InputDocument) -> dict[str, Any]:
+    """The JSON object of one line of ``candidates.jsonl``."""
+    return {
+        "left": left.doc_id,
+        "right": right.doc_id,
+        "left_source": left.source_id,
+        "right_source": right.source_id,
+        "left_version": left.version,
+        "right_version": right.version,
+        "rank": candidate.rank,
+        "channels": candidate.channels,
+        "minhash_estimate": candidate.minhash_estimate,
+        "jaccard": candidate.jaccard,
+        "jaccard_folded": candidate.jaccard_folded,
+        "containment": candidate.containment,
+        "simhash_distance": candidate.simhash_distance,
+        "shared_shingles": candidate.shared_shingles,
+        "raw_excerpts": [_excerpt(excerpt, left.raw) for excerpt in candidate.excerpts],
+        "fact_changes": [
+            {"kind": c.kind, "left": c.left, "right": c.right, "left_start": c.left_start, "right_start": c.right_start}
+            for c in candidate.fact_changes
+        ],
+        "suggestion": candidate.suggestion,
+        "review_status": "pending",
+    }
+
+
+def _excerpt(excerpt: Excerpt, raw: str) -> dict[str, Any]:
+    length = excerpt.left_end - excerpt.left_start
+    shown = raw[excerpt.left_start : excerpt.left_start + min(length, EXCERPT_LIMIT)]
+    line: dict[str, Any] = {
+        "text": shown, "left_start": excerpt.left_start, "right_start": excerpt.right_start
+    }
+    if length > EXCERPT_LIMIT:
+        line["length"] = length
+    return line
+
+
+def run_json(result: ScreeningResult) -> str:
+    """The record of the run: configuration, versions, inputs with hashes, funnel, what was left out."""
+    left_out = [
+        {
+            "code": item.problem.code,
+            "reason": str(item.problem),
+            "documents": [list(key) for key in item.documents],
+        }
+        for item in result.left_out
+    ]
+    refused = [
+        {"place": r.place, "doc_id": r.doc_id, "code": r.problem.code, "reason": str(r.problem)}
+        for r in result.refusals
+    ]
+    record = {**result.manifest, "funnel": result.funnel, "left_out": left_out, "refused": refused}
+    return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def _writer(file: TextIO) -> Any:
+    return csv.writer(file, lineterminator="\r\n")
+
+
+def _review_row(candidate: FoundCandidate, left: InputDocument, right: InputDocument) -> list[object]:
+    kinds = sorted({change.kind for change in candidate.fact_changes})
+    return [
+        _cell(left.doc_id), _cell(right.doc_id), _cell(left.title), _cell(right.title), _cell(left.version),
+        _cell(right.version), candidate.rank, " ".join(candidate.channels), repr(candidate.jaccard),
+        repr(candidate.containment), " ".join(kinds), candidate.suggestion,
+        "yes" if candidate.representative else "no", candidate.note, "", "", "", "pending",
+    ]
+
+
+def _cell(value: str | None) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    return "'" + value if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def _originals(file: TextIO, result: ScreeningResult) -> None:
+    """Every document and every refused file or row, with what became of it."""
+    table = _writer(file)
+    table.writerow(ORIGINALS_HEADER)
+    for d, document in enumerate(result.corpus.documents):
+        empty = result.corpus.class_of[d] < 0
+        table.writerow(
+            [
+                _cell(document.doc_id), _cell(document.source_id), _cell(document.version),
+                _cell(document.original_path), document.sha256, _cell(document.captured_at),
+                "no_content" if empty else "accepted", "no letter or digit to compare" if empty else "",
+            ]
+        )
+    for refusal in sorted(result.refusals, key=lambda r: (r.place, r.doc_id or "", r.problem.code)):
+        table.writerow(
+            [
+                _cell(refusal.doc_id), "", "", _cell(refusal.place), refusal.sha256 or "", "", "refused",
+                _cell(str(refusal.problem)),
+            ]
+        )
+
+
+def _normalized(file: TextIO, result: ScreeningResult) -> None:
+    corpus = result.corpus
+    for d, document in enumerate(corpus.documents):
+        c = int(corpus.class_of[d])
+        file.write(_dump({"doc_id": document.doc_id, "normalized": corpus.text(c) if c >= 0 else ""}) + "\n")
+
+
+def _thresholds(file: TextIO, rows: Sequence[ThresholdRow]) -> None:
+    table = _writer(file)
+    table.writerow(THRESHOLDS_HEADER)
+    for row in rows:
+        table.writerow(
+            [
+                repr(row.threshold), row.labelled, row.found, _number(row.candidate_recall), row.tp, row.fp, row.fn,
+                _number(row.precision), _number(row.recall),
+            ]
+        )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+class _replacing:
+    """A text file that takes its place only when it is complete; lone surrogates are written as ``?``."""
+
+    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+        self._path = path
+        self._encoding = encoding
+
+    def __enter__(self) -> TextIO:
+        handle, self._temporary = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
+        self._file = os.fdopen(
+            handle, "w", encoding=self._encoding, errors="replace", newline="", buffering=1 << 20
+        )
+        return self._file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._file.close()
+        if kind is not None:
+            os.unlink(self._temporary)
+            return
+        os.chmod(self._temporary, 0o644)
+        os.replace(self._temporary, self._path)
+
+
+def _write(path: Path, fill: Callable[[TextIO], object], encoding: str = "utf-8") -> None:
+    with _replacing(path, encoding) as file:
+        fill(file)

@@ -1,0 +1,246 @@
+"""What a screening run does: one frozen value with presets, canonical JSON and a fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any, Literal
+
+from screening.documents import InputDocument
+from screening.text.normalise import NormaliseOptions
+from screening.text.table import Keep
+
+CHANNELS: tuple[str, ...] = ("exact", "doc_number", "minhash", "passages", "templates")
+"""Every channel this engine has, in the order in which a candidate names them."""
+
+SHINGLE_HASH = "mix64-high32/1"
+"""Name and version of the recorded shingle hash; a change makes new fingerprints."""
+
+Unit = Literal["char", "word"]
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot run; ``template`` is the translation key, ``params`` fill it."""
+
+    def __init__(self, template: str, **params: object) -> None:
+        self.template = template
+        self.params = params
+        super().__init__(template % params)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Documents with their own threshold or normalisation.
+
+    ``field`` is ``source_id``, ``language`` or ``doc_type``; a pair across strata uses the lower threshold. The first
+    stratum that fits a document counts.
+    """
+
+    field: str
+    value: str
+    threshold: float | None = None
+    keep: Keep | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScreeningConfig:
+    """One configuration of the engine; defaults are those of the documentation.
+
+    ``k`` is the window in ``unit``; ``dynamic_k`` replaces it by length, as ((below, k), ..., (0, k)) over normalised
+    characters, 0 meaning no bound. ``bands`` and ``rows`` are datasketch's choice for threshold and weights unless
+    both are given. ``exhaustive`` scores every pair. ``exact_below``: collections of at most so many texts are
+    compared signature by signature, so that banding loses nothing.
+    """
+
+    preset_name: str = "default"
+    channels: tuple[str, ...] = CHANNELS
+    keep: Keep = "alphanumeric"
+    casefold: bool = True
+    fold_script: bool = True
+    unit: Unit = "char"
+    k: int = 3
+    dynamic_k: tuple[tuple[int, int], ...] = ()
+    stop_words: tuple[str, ...] = ()
+    num_perm: int = 128
+    seed: int = 1
+    scheme: str = "affine32"
+    threshold: float = 0.5
+    weights: tuple[float, float] = (0.2, 0.8)
+    bands: int = 0
+    rows: int = 0
+    exact_below: int = 2000
+    bucket_cap: int = 200
+    passage_length: int = 32
+    passage_cap: int = 100
+    template_gram: int = 12
+    template_cap: int = 100
+    template_share: float = 0.15
+    template_least: int = 32
+    family_size: int = 4
+    exhaustive: bool = False
+    strata: tuple[Stratum, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @classmethod
+    def preset(cls, name: str) -> ScreeningConfig:
+        """A named configuration: ``default``, ``seed64`` (the article's), ``dynamic`` or ``words``."""
+        if name not in PRESETS:
+            raise ConfigError(
+                "Unknown preset %(name)s; there are %(known)s.", name=name, known=", ".join(PRESETS)
+            )
+        return cls(preset_name=name, **PRESETS[name])
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ScreeningConfig:
+        """The inverse of :meth:`to_dict`; a ``preset`` (or ``preset_name``) fills what is not given."""
+        given = dict(values)
+        name = given.pop("preset", None) or given.pop("preset_name", None) or "default"
+        given.pop("preset_name", None)
+        known = {f.name for f in fields(cls)}
+        unknown = sorted(set(given) - known)
+        if unknown:
+            raise ConfigError("Unknown setting: %(names)s.", names=", ".join(unknown))
+        return replace(cls.preset(str(name)), **{key: _typed(key, v) for key, v in given.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values, every setting present."""
+        result: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return result
+
+    @property
+    def banding(self) -> tuple[int, int]:
+        """(bands, rows) of the MinHash join."""
+        if self.bands and self.rows:
+            return self.bands, self.rows
+        if self.threshold >= 1.0:  # datasketch refuses: one band of all rows finds exactly the equal sets
+            return 1, self.num_perm
+        return _datasketch_banding(self.threshold, self.num_perm, self.weights)
+
+    @property
+    def normalise_options(self) -> NormaliseOptions:
+        """The normalisation of documents outside every stratum."""
+        return NormaliseOptions(keep=self.keep, casefold=self.casefold)
+
+    @property
+    def signature_rules(self) -> dict[str, Any]:
+        """Everything that decides a signature, in JSON values."""
+        rules: dict[str, Any] = {
+            "casefold": self.casefold,
+            "datasketch": version("datasketch"),
+            "dynamic_k": [list(step) for step in self.dynamic_k],
+            "fold_script": version("OpenCC") if self.fold_script else None,
+            "k": self.k,
+            "keep": self.keep,
+            "num_perm": self.num_perm,
+            "scheme": self.scheme,
+            "seed": self.seed,
+            "shingle_hash": SHINGLE_HASH,
+            "strata": [[s.field, s.value, s.keep] for s in self.strata if s.keep],
+            "unicode": unicodedata.unidata_version,
+            "unit": self.unit,
+        }
+        if self.unit == "word":
+            from screening.text.words import word_rules
+
+            rules["words"] = word_rules(self.stop_words)
+        return rules
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of the canonical JSON of :attr:`signature_rules`; keys every cached signature."""
+        text = json.dumps(self.signature_rules, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "seed64": {
+        "channels": ("exact", "minhash"),
+        "fold_script": False,
+        "num_perm": 64,
+        "bands": 16,
+        "rows": 4,
+    },
+    "dynamic": {"dynamic_k": ((200, 3), (2000, 5), (0, 7))},
+    "words": {"unit": "word", "k": 2},
+}
+"""The named configurations, as differences from the defaults."""
+
+
+@lru_cache(maxsize=64)
+def _datasketch_banding(threshold: float, num_perm: int, weights: tuple[float, float]) -> tuple[int, int]:
+    from datasketch import MinHashLSH
+
+    try:
+        lsh = MinHashLSH(threshold=threshold, num_perm=num_perm, weights=weights)
+    except ValueError:  # too few bands for a threshold near 1: the strictest banding still finds equal sets
+        return 2, max(1, num_perm // 2)
+    return int(lsh.b), int(lsh.r)
+
+
+def stratum_value(document: InputDocument, field: str) -> str | None:
+    """The value by which a document belongs to a stratum of ``field``."""
+    return document.source_id if field == "source_id" else document.metadata.get(field)
+
+
+def _typed(key: str, value: Any) -> Any:
+    """JSON lists to the tuples of the dataclass."""
+    if key == "stop_words" and value == "default":
+        from screening.text.words import STOP_WORDS
+
+        return STOP_WORDS
+    if key == "strata":
+        return tuple(s if isinstance(s, Stratum) else _stratum(s) for s in value)
+    if key == "dynamic_k":
+        return tuple((int(below), int(k)) for below, k in value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _stratum(value: Mapping[str, Any]) -> Stratum:
+    try:
+        return Stratum(**value)
+    except TypeError as error:
+        raise ConfigError("A stratum has field, value, threshold and keep: %(value)s.", value=dict(value)) from error
+
+
+def _check(c: ScreeningConfig) -> None:
+    """Refuse, in words, what could not run."""
+    for name in c.channels:
+        if name not in CHANNELS:
+            raise ConfigError("Unknown channel %(name)s; there are %(known)s.", name=name, known=", ".join(CHANNELS))
+    thresholds = [c.threshold, *(s.threshold for s in c.strata if s.threshold is not None)]
+    if not all(isinstance(t, int | float) and 0 < t <= 1 for t in thresholds):
+        raise ConfigError("A threshold lies above 0 and at most at 1.")
+    if c.scheme != "affine32":
+        raise ConfigError("Unknown permutation scheme %(scheme)s; this engine has affine32.", scheme=c.scheme)
+    if not 1 <= c.k <= 64 or any(not 1 <= k <= 64 for _, k in c.dynamic_k):
+        raise ConfigError("k lies between 1 and 64.")
+    if c.unit not in ("char", "word") or c.keep not in ("alphanumeric", "whitespace_only", "signs"):
+        raise ConfigError("Unknown unit or normalisation.")
+    if c.dynamic_k and (c.unit == "word" or c.dynamic_k[-1][0] != 0):
+        raise ConfigError("Lengths for k end with a step without bound (0) and are for characters.")
+    if not 2 <= c.num_perm <= 1024:
+        raise ConfigError("The number of permutations lies between 2 and 1024.")
+    if bool(c.bands) != bool(c.rows):
+        raise ConfigError("Give bands and rows together, or neither.")
+    if c.bands and (c.bands < 0 or c.rows < 0 or c.bands * c.rows > c.num_perm):
+        raise ConfigError(
+            "%(bands)s bands of %(rows)s rows need %(need)s permutations; there are %(have)s.",
+            bands=c.bands, rows=c.rows, need=c.bands * c.rows, have=c.num_perm,
+        )
+    if c.rows and c.num_perm % c.rows:
+        raise ConfigError(
+            "%(have)s permutations cannot be divided into bands of %(rows)s rows.", have=c.num_perm, rows=c.rows
+        )
+    if c.passage_length < 16 or c.passage_cap < 100 or c.template_cap < 2 or c.bucket_cap < 2:
+        raise ConfigError("Passages have 16 characters or more; the cap on their documents is 100 or more.")
+    for s in c.strata:
+        if s.field not in ("source_id", "language", "doc_type"):
+            raise ConfigError("A stratum is by source_id, language or doc_type, not %(field)s.", field=s.field)

@@ -1,0 +1,300 @@
+"""Documents in, candidates out: the order of the stages. The command, the jobs and Spark all call :func:`screen`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from screening import kernels
+from screening.channels import Hits, Pairs, doc_number, exact, join, no_pairs, passages, split, templates
+from screening.config import ConfigError, ScreeningConfig, stratum_value
+from screening.documents import InputDocument, Refusal
+from screening.funnel import Funnel, manifest
+from screening.matching import Matcher
+from screening.ranking import rank_pairs
+from screening.readings import read_changes
+from screening.result import CHANNEL_BITS, EXCERPTS, PairTable, ScreeningResult, TextPairs
+from screening.text.corpus import Corpus, pack
+from screening.text.normalise import NormaliseOptions
+from screening.text.shingles import in_threads
+
+Progress = Callable[[str, int, int], None]
+
+STAGES: tuple[str, ...] = ("normalise", "certain", "sign", "approximate", "measure", "rank", "facts")
+"""Names of the stages in order, as reported to ``progress``."""
+
+EXHAUSTIVE_LIMIT = 3000
+"""Texts of which all pairs are still scored; more would be millions of lines that nobody reads."""
+
+MEASURE_STEP = 100_000
+
+
+class Cancelled(Exception):
+    """The caller asked the run to stop."""
+
+
+class Run:
+    """What the stages of one run share: configuration, threads, progress and cancelling."""
+
+    def __init__(
+        self,
+        config: ScreeningConfig,
+        progress: Progress | None,
+        cancelled: Callable[[], bool] | None,
+        threads: int,
+    ) -> None:
+        self.config = config
+        self.threads = threads
+        self._progress = progress
+        self._cancelled = cancelled
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Tell the caller how far a stage is; raises :class:`Cancelled` when asked to stop."""
+        if self._cancelled is not None and self._cancelled():
+            raise Cancelled(stage)
+        if self._progress is not None:
+            self._progress(stage, done, total)
+
+
+def screen(
+    documents: Sequence[InputDocument],
+    config: ScreeningConfig,
+    *,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    cache: object | None = None,
+    refusals: Sequence[Refusal] = (),
+    facts: bool = True,
+    threads: int | None = None,
+) -> ScreeningResult:
+    """Find, verify, measure and rank the candidate pairs of ``documents``.
+
+    The result does not depend on the order of the documents, on ``threads`` (default: the processors) or on what
+    ``cache`` holds. ``refusals`` are passed on into the files of the run. ``facts=False`` leaves out fact changes.
+    Raises :class:`Cancelled` when ``cancelled()`` turns true, :class:`ConfigError` where an exhaustive run is too large.
+    """
+    run = Run(config, progress, cancelled, threads or os.cpu_count() or 1)
+    run.report("normalise", 0, len(documents))
+    corpus = pack(
+        documents,
+        lambda d: _options(config, d),
+        folding=config.fold_script,
+        threads=run.threads,
+        tick=lambda done, total: run.report("normalise", done, total),
+    )
+    matcher = Matcher(corpus, config, run.threads)
+    funnel = Funnel(corpus, refusals)
+    same, numbered = _certain(corpus, run, funnel)
+    texts = _approximate(corpus, matcher, numbered, run, funnel)
+    table = _expand(corpus, texts, same, numbered, config, funnel)
+    run.report("rank", 0, len(table))
+    table = rank_pairs(corpus, texts, table, config)
+    changes = read_changes(corpus, texts, table, run.report) if facts else []
+    return ScreeningResult(
+        config=config,
+        documents=documents,
+        corpus=corpus,
+        matcher=matcher,
+        texts=texts,
+        table=table,
+        facts=changes,
+        funnel=funnel.close(table),
+        left_out=funnel.left_out,
+        refusals=refusals,
+        manifest=manifest(corpus, config),
+    )
+
+
+def _options(config: ScreeningConfig, document: InputDocument) -> NormaliseOptions:
+    for stratum in config.strata:
+        if stratum.keep and stratum_value(document, stratum.field) == stratum.value:
+            return NormaliseOptions(keep=stratum.keep, casefold=config.casefold)
+    return config.normalise_options
+
+
+def _certain(corpus: Corpus, run: Run, funnel: Funnel) -> tuple[Pairs, Pairs]:
+    """Pairs of documents that need no estimate: equal texts, equal document numbers."""
+    run.report("certain", 0, len(corpus.documents))
+    same, numbered = Hits(no_pairs()), Hits(no_pairs())
+    if "exact" in run.config.channels:
+        same = exact.find(corpus, run.config.bucket_cap)
+        funnel.add("exact", same, len(same.pairs))
+    if "doc_number" in run.config.channels:
+        numbered = doc_number.find(corpus, run.config.bucket_cap)
+        funnel.add("doc_number", numbered, len(numbered.pairs))
+    return same.pairs, numbered.pairs
+
+
+def _approximate(
+    corpus: Corpus, matcher: Matcher, numbered: Pairs, run: Run, funnel: Funnel
+) -> TextPairs:
+    """Pairs of distinct texts by signatures, passages and templates; measured, scored, kept where a rule holds."""
+    config = run.config
+    required = _text_pairs(corpus, numbered)
+    if config.exhaustive:
+        required = _all_pairs(corpus.size)
+    hits, spread = _hits(corpus, matcher, run)
+    found = np.unique(np.concatenate([_text_pairs(corpus, numbered), *(h.pairs for h in hits.values())]))
+    found = _askable(corpus, found)
+    texts = _measure(corpus, found, spread, run, keep=np.union1d(required, hits["minhash"].pairs))
+    if config.exhaustive:
+        texts = _with_rest(texts, required)
+    texts.scores = matcher.score(texts.low, texts.high)
+    if "minhash" in config.channels:
+        texts.flags[matcher.reaches(texts.low, texts.high, texts.scores)] |= CHANNEL_BITS["minhash"]
+    for name in ("minhash", "passages", "templates"):
+        if name in config.channels:
+            funnel.add(name, hits[name], int((texts.flags & CHANNEL_BITS[name] > 0).sum()))
+    return texts.select((texts.flags > 0) | np.isin(join(texts.low, texts.high), required))
+
+
+def _hits(corpus: Corpus, matcher: Matcher, run: Run) -> tuple[dict[str, Hits], NDArray[np.uint8]]:
+    """What the channels over texts propose, and in how many texts each gram stands."""
+    config = run.config
+    hits = {name: Hits(no_pairs()) for name in ("minhash", "passages", "templates")}
+    spread = np.empty(0, dtype=np.uint8)
+    if "minhash" in config.channels:
+        run.report("sign", 0, corpus.size)
+        matcher.sign()
+        run.report("approximate", 0, 3)
+        hits["minhash"] = matcher.find()
+    if "passages" in config.channels:
+        run.report("approximate", 1, 3)
+        hits["passages"] = passages.find(
+            corpus, length=config.passage_length, cap=config.passage_cap, threads=run.threads
+        )
+    if "templates" in config.channels:
+        run.report("approximate", 2, 3)
+        hits["templates"], spread = templates.find(
+            corpus,
+            gram=config.template_gram,
+            cap=config.template_cap,
+            share=config.template_share,
+            least=config.template_least,
+            threads=run.threads,
+        )
+    return hits, spread
+
+
+def _text_pairs(corpus: Corpus, pairs: Pairs) -> Pairs:
+    """Pairs of documents as pairs of distinct texts."""
+    left, right = split(pairs)
+    low, high = corpus.class_of[left].astype(np.int64), corpus.class_of[right].astype(np.int64)
+    both = (low != high) & (low >= 0) & (high >= 0)
+    return np.unique(join(low[both], high[both]))
+
+
+def _askable(corpus: Corpus, pairs: Pairs) -> Pairs:
+    """Without the pairs of texts that only reference documents have."""
+    if corpus.has_subject.all():
+        return pairs
+    low, high = split(pairs)
+    return pairs[corpus.has_subject[low] | corpus.has_subject[high]]
+
+
+def _all_pairs(count: int) -> Pairs:
+    if count > EXHAUSTIVE_LIMIT:
+        raise ConfigError(
+            "An exhaustive run takes at most %(limit)s different texts; there are %(count)s.",
+            limit=EXHAUSTIVE_LIMIT,
+            count=count,
+        )
+    low, high = np.triu_indices(count, 1)
+    return join(low.astype(np.int64), high.astype(np.int64))
+
+
+def _measure(
+    corpus: Corpus, pairs: Pairs, spread: NDArray[np.uint8], run: Run, keep: Pairs
+) -> TextPairs:
+    """Shared runs of every pair; pairs that no rule holds for are dropped at once unless they are in ``keep``."""
+    parts = [TextPairs.none()]
+    for start in range(0, len(pairs), MEASURE_STEP):
+        run.report("measure", start, len(pairs))
+        some = pairs[start : start + MEASURE_STEP]
+        part = _measure_some(corpus, some, spread, run)
+        parts.append(part.select((part.flags > 0) | np.isin(some, keep)))
+    return TextPairs.concatenate(parts)
+
+
+def _measure_some(
+    corpus: Corpus, pairs: Pairs, spread: NDArray[np.uint8], run: Run
+) -> TextPairs:
+    config = run.config
+    texts = TextPairs.blank(pairs)
+    in_threads(
+        lambda lo, hi: kernels.measure_pairs(
+            corpus.folded,
+            corpus.bounds,
+            texts.low,
+            texts.high,
+            spread,
+            config.template_cap,
+            config.template_gram,
+            EXCERPTS,
+            lo,
+            hi,
+            texts.measures,
+            texts.runs,
+        ),
+        len(pairs),
+        run.threads,
+    )
+    if "passages" in config.channels:
+        texts.flags[texts.measures[:, 0] >= config.passage_length] |= CHANNEL_BITS["passages"]
+    if "templates" in config.channels:
+        lengths = corpus.lengths
+        shorter = np.minimum(lengths[texts.low], lengths[texts.high])
+        needed = np.maximum(
+            config.template_share * shorter, np.minimum(config.template_least, 0.5 * shorter)
+        )
+        texts.flags[texts.measures[:, 4] >= needed] |= CHANNEL_BITS["templates"]
+    return texts
+
+
+def _with_rest(texts: TextPairs, pairs: Pairs) -> TextPairs:
+    """The measured pairs and, unmeasured, the rest of ``pairs``, in order."""
+    rest = np.setdiff1d(pairs, join(texts.low, texts.high))
+    both = TextPairs.concatenate([texts, TextPairs.blank(rest)])
+    return both.select(np.argsort(join(both.low, both.high), kind="stable"))
+
+
+def _expand(
+    corpus: Corpus,
+    texts: TextPairs,
+    same: Pairs,
+    numbered: Pairs,
+    config: ScreeningConfig,
+    funnel: Funnel,
+) -> PairTable:
+    """Pairs of documents: all members of a pair of texts, then what only the certain channels know."""
+    cap = config.bucket_cap * config.bucket_cap
+    none = np.empty(0, dtype=np.int64)
+    arguments = (texts.low, texts.high, corpus.members, corpus.member_bounds, cap)
+    count, above = kernels.expand_pairs(*arguments, False, none, none, none)
+    left, right, source = (np.empty(count, dtype=np.int64) for _ in range(3))
+    kernels.expand_pairs(*arguments, True, left, right, source)
+    funnel.large_products(above, cap)
+    flags = texts.flags[source].astype(np.uint8)
+    pairs = join(left, right)
+    flags[np.isin(pairs, numbered)] |= CHANNEL_BITS["doc_number"]
+    if not config.exhaustive:  # a pair of texts kept only for a document number concerns only documents that bear it
+        bearing = flags > 0
+        left, right, source, flags = left[bearing], right[bearing], source[bearing], flags[bearing]
+    equal_left, equal_right = split(same)
+    equal_flags = np.full(len(same), CHANNEL_BITS["exact"], dtype=np.uint8)
+    equal_flags[np.isin(same, numbered)] |= CHANNEL_BITS["doc_number"]
+    if "minhash" in config.channels and len(same):
+        shingled = corpus.lengths[corpus.class_of[equal_left]] >= config.k
+        equal_flags[shingled] |= CHANNEL_BITS["minhash"]
+    left = np.concatenate((equal_left, left))
+    right = np.concatenate((equal_right, right))
+    source = np.concatenate((np.full(len(same), -1, dtype=np.int64), source))
+    flags = np.concatenate((equal_flags, flags))
+    asked = corpus.is_subject[left] | corpus.is_subject[right]
+    left, right, source, flags = left[asked], right[asked], source[asked], flags[asked]
+    return PairTable(
+        left, right, source, flags, np.ones(len(left), dtype=bool), np.zeros(len(left), dtype=np.uint8)
+    )

@@ -1,0 +1,1 @@
+"""From raw text to what is compared: normalised copies, offsets, shingles, words."""

@@ -1,0 +1,126 @@
+"""Shingle keys and MinHash signatures of the distinct texts of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from screening import kernels
+from screening.text.corpus import Ints
+from screening.text.normalise import code_points
+
+PACKED_K = 3
+"""Up to this k a key holds the code points themselves; beyond it is a 64-bit hash."""
+
+
+@lru_cache(maxsize=16)
+def permutations(num_perm: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """datasketch's affine permutations (a, b), each (num_perm,) uint32."""
+    from datasketch import MinHash
+
+    a, b = MinHash(num_perm=num_perm, seed=seed, scheme="affine32").permutations
+    return np.ascontiguousarray(a), np.ascontiguousarray(b)
+
+
+def shingle_hash(shingle: str) -> int:
+    """The recorded 32-bit hash of one character shingle: what ``hashfunc`` gives datasketch for the same signature."""
+    points = code_points(shingle)
+    keys = np.empty(1, dtype=np.uint64)
+    bounds = np.array([0, len(points)], dtype=np.int64)
+    kernels.shingle_keys(points, bounds, len(points), len(points) <= PACKED_K, 0, 1, bounds, keys)
+    return int(kernels.shingle_hash32(keys[0]))
+
+
+def slices(total: int, parts: int) -> list[tuple[int, int]]:
+    """``total`` cut into at most ``parts`` ranges of about equal size."""
+    edges = [total * i // parts for i in range(parts + 1)]
+    return [(lo, hi) for lo, hi in zip(edges, edges[1:], strict=False) if hi > lo]
+
+
+def in_threads(work: Callable[[int, int], object], total: int, threads: int) -> None:
+    """Call ``work(lo, hi)`` over slices of ``range(total)``; kernels release the GIL."""
+    pieces = slices(total, max(1, threads) * 4) if threads > 1 else slices(total, 1)
+    if len(pieces) < 2:
+        for lo, hi in pieces:
+            work(lo, hi)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for future in [pool.submit(work, lo, hi) for lo, hi in pieces]:
+            future.result()
+
+
+@dataclass(slots=True)
+class Shingles:
+    """Windows of ``k`` symbols of many entries, as 64-bit keys.
+
+    ``keys[bounds[e]:bounds[e + 1]]`` are entry e's keys in text order until :meth:`sort`, which puts its ``sizes[e]``
+    distinct keys first, rising.
+    """
+
+    k: int
+    packed: bool
+    keys: NDArray[np.uint64]
+    bounds: Ints
+    sizes: Ints
+    is_sorted: NDArray[np.bool_] = field(repr=False)
+
+    def sort(self, entries: NDArray[np.int64], threads: int) -> None:
+        """Sort and count the distinct keys of these entries, once each."""
+        wanted = np.zeros(len(self.sizes), dtype=bool)
+        wanted[entries] = True
+        todo = np.flatnonzero(wanted & ~self.is_sorted)
+        in_threads(
+            lambda lo, hi: kernels.sort_slices(self.keys, self.bounds, todo, lo, hi, self.sizes),
+            len(todo),
+            threads,
+        )
+        self.is_sorted[todo] = True
+
+    def intersections(self, left: NDArray[np.int64], right: NDArray[np.int64], threads: int) -> Ints:
+        """Number of distinct shingles that the entries of each pair share; sorts what is not sorted yet."""
+        self.sort(np.concatenate((left, right)), threads)
+        shared = np.empty(len(left), dtype=np.int64)
+        in_threads(
+            lambda lo, hi: kernels.intersect_sorted(
+                self.keys, self.bounds, self.sizes, left, right, lo, hi, shared
+            ),
+            len(left),
+            threads,
+        )
+        return shared
+
+
+def shingle(symbols: NDArray[np.generic], bounds: Ints, k: int, *, packed: bool, threads: int) -> Shingles:
+    """Keys of every window of ``k`` symbols of each entry ``symbols[bounds[e]:bounds[e + 1]]``."""
+    lengths = np.maximum(np.diff(bounds) - k + 1, 0)
+    key_bounds = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+    keys = np.empty(key_bounds[-1], dtype=np.uint64)
+    in_threads(
+        lambda lo, hi: kernels.shingle_keys(symbols, bounds, k, packed, lo, hi, key_bounds, keys),
+        len(lengths),
+        threads,
+    )
+    entries = len(lengths)
+    return Shingles(k, packed, keys, key_bounds, np.zeros(entries, dtype=np.int64), np.zeros(entries, dtype=bool))
+
+
+def sign(shingles: Shingles, num_perm: int, seed: int, threads: int) -> NDArray[np.uint32]:
+    """MinHash values (entries, num_perm) uint32; an entry without shingles has datasketch's empty signature."""
+    a, b = permutations(num_perm, seed)
+    rows = np.empty((len(shingles.bounds) - 1, num_perm), dtype=np.uint32)
+    in_threads(
+        lambda lo, hi: kernels.sign(shingles.keys, shingles.bounds, a, b, lo, hi, rows), len(rows), threads
+    )
+    return rows
+
+
+def shingle_set(text: Sequence[str] | str, k: int) -> set[str]:
+    """The definition in the plainest form: the set of windows of ``k`` characters (or joined words)."""
+    if isinstance(text, str):
+        return {text[i : i + k] for i in range(len(text) - k + 1)}
+    return {" ".join(text[i : i + k]) for i in range(len(text) - k + 1)}
