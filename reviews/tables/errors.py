@@ -6,27 +6,25 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext as _
 
+from reviews.errors import ReviewError
 
-class TableError(Exception):
+
+class TableError(ReviewError):
     """Why a table cannot be made, read or signed off.
 
-    ``template`` is a translatable message with ``%(name)s`` places for ``params``; ``blockers`` are further such
-    messages, one per thing that has to be done first.
+    ``blockers`` are further messages (template, params), one per thing that has to be done first.
     """
 
     def __init__(
         self,
         template: str,
         params: Mapping[str, object] | None = None,
+        *,
+        code: str = "refused",
         blockers: Sequence[tuple[str, Mapping[str, object]]] = (),
     ) -> None:
-        super().__init__(template)
-        self.template = template
-        self.params = dict(params or {})
+        super().__init__(template, params, code=code)
         self.blockers = tuple(blockers)
-
-    def __str__(self) -> str:
-        return _(self.template) % self.params
 
     def reasons(self) -> list[str]:
         """The blockers in the reader's language."""

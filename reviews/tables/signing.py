@@ -65,9 +65,7 @@ def fingerprint() -> str:
 
 def public_pem() -> bytes:
     """The public key that signs, as openssl reads it."""
-    return (
-        current_key().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    )
+    return current_key().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
 def own_fingerprints() -> list[str]:

@@ -1,0 +1,274 @@
+"""Making tables: the row in the database is the truth, the folder appears whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_noop as _
+from redis.exceptions import RedisError
+
+from dedupreview import paths
+from dedupreview.people import audit
+from reviews.models import ReviewRound, ReviewTable
+from reviews.tables import signing
+from reviews.tables.bundle import Progress, TableFacts, Written, write_bundle
+from reviews.tables.errors import TableError
+from reviews.tables.snapshot import snapshot
+
+if TYPE_CHECKING:
+    from dedupreview.people.models import Person
+
+logger = logging.getLogger(__name__)
+
+JOB = "reviews.jobs.make_table"
+NUMBER_TRIES = 20
+State = ReviewTable.State
+
+
+def tables_folder() -> Path:
+    """Where the tables of the installation lie, one folder each."""
+    return Path(settings.DATA_DIR) / "tables"
+
+
+def table_folder(table: ReviewTable) -> Path:
+    """The folder of a finished table."""
+    return tables_folder() / table.folder
+
+
+def export_table(
+    *,
+    round: ReviewRound,
+    actor: Person | None = None,
+    out: Path | None = None,
+    progress: Progress | None = None,
+) -> ReviewTable:
+    """Make a table of ``round`` now, in this process; with ``out``, put a copy there too.
+
+    ``out`` becomes the bundle if it is missing or empty, else it gets a new folder ``table-ROUND-NUMBER``: a table never
+    replaces an earlier one. :func:`placed` tells where the copy went. Raises TableError.
+    """
+    table = _new_table(round, actor)
+    run_table(table.pk, progress=progress)
+    table.refresh_from_db()
+    if table.state != State.DONE:
+        raise TableError(_("The table could not be made: %(error)s"), {"error": table.error})
+    if out is not None:
+        _place_copy(table, out)
+    return table
+
+
+def request_table(*, round: ReviewRound, actor: Person | None) -> ReviewTable:
+    """Have a table of ``round`` made in the background; the row tells how far it is."""
+    with transaction.atomic():
+        table = _new_table(round, actor)
+        transaction.on_commit(lambda: _enqueue(table.pk))
+    return table
+
+
+def run_table(table_id: int, *, progress: Progress | None = None) -> None:
+    """The job: make the files of a table. Running it twice, or again after it was killed, is harmless.
+
+    A lock file tells a table that is being made from one whose maker died.
+    """
+    with _lock(table_id) as mine:
+        if not mine:
+            return
+        todo = ReviewTable.objects.filter(pk=table_id, state__in=(State.QUEUED, State.RUNNING))
+        if not todo.update(state=State.RUNNING, error=""):
+            return
+        table = ReviewTable.objects.select_related("round", "created_by").get(pk=table_id)
+        try:
+            _make(table, progress)
+        except TableError as error:
+            _fail(table, str(error))
+        except Exception as error:
+            logger.exception("table %s failed", table_id)
+            _fail(table, f"{type(error).__name__}: {error}")
+
+
+def sweep() -> int:
+    """Put back every table that nobody is making: its job was lost or its maker died. The number put back."""
+    found = 0
+    for pk in ReviewTable.objects.filter(state__in=(State.QUEUED, State.RUNNING)).values_list(
+        "pk", flat=True
+    ):
+        with _lock(pk) as free:
+            lost = free
+        if lost and _enqueue(pk):
+            found += 1
+    return found
+
+
+def _new_table(round: ReviewRound, actor: Person | None) -> ReviewTable:
+    for _attempt in range(NUMBER_TRIES):
+        last = ReviewTable.objects.filter(round=round).order_by("-number").first()
+        number = last.number + 1 if last else 1
+        with contextlib.suppress(IntegrityError), transaction.atomic():
+            table = ReviewTable.objects.create(round=round, number=number, created_by=actor)
+            audit.record(
+                actor=actor,
+                action="table.request",
+                subject_type="table",
+                subject_id=table.pk,
+                data={"round": str(round.pk), "number": number},
+            )
+            return table
+    raise TableError(_("Too many tables are being asked for at once; please try again."))
+
+
+def _enqueue(table_id: int) -> bool:
+    """Hand the id to the queue; while the queue is gone the row waits for the next sweep."""
+    import django_rq
+
+    try:
+        queue = django_rq.get_queue("default")
+        waiting = queue.fetch_job(f"table-{table_id}")
+        if waiting is not None and waiting.is_queued:
+            return False
+        queue.enqueue(JOB, table_id, job_id=f"table-{table_id}")
+    except RedisError:
+        logger.warning("the queue does not answer; table %s waits", table_id)
+        return False
+    return True
+
+
+def _make(table: ReviewTable, progress: Progress | None) -> None:
+    place = paths.make_private(tables_folder())
+    name = str(table.pk)
+    target = place / name
+    # What an earlier attempt left was never announced: its row is not done.
+    for leftover in (target, *place.glob(f".{name}-*")):
+        shutil.rmtree(leftover, ignore_errors=True)
+    work = Path(tempfile.mkdtemp(dir=place, prefix=f".{name}-"))
+    try:
+        key = signing.current_key()
+        with snapshot() as alias:
+            facts = _facts(table, alias)
+            written = write_bundle(work, facts, key=key, alias=alias, progress=progress)
+        _sync_folder(work)
+        work.rename(target)
+        _sync_folder(place)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    _finish(table, name, written, facts)
+
+
+def _facts(table: ReviewTable, alias: str) -> TableFacts:
+    round = (
+        ReviewRound.objects.using(alias).select_related("run", "collection").get(pk=table.round_id)
+    )
+    previous = _previous(table, alias)
+    return TableFacts(
+        round=round,
+        number=table.number,
+        made_at=timezone.now(),
+        previous=(
+            {"number": previous.number, "manifest_sha256": previous.manifest_sha256}
+            if previous
+            else None
+        ),
+        previous_id=previous.pk if previous else None,
+        run_json=_run_json(round),
+    )
+
+
+def _previous(table: ReviewTable, alias: str) -> ReviewTable | None:
+    earlier = ReviewTable.objects.using(alias).filter(
+        round=table.round_id, state=State.DONE, number__lt=table.number
+    )
+    return earlier.order_by("-number").first()
+
+
+def _run_json(round: ReviewRound) -> bytes:
+    """The run's own run.json; where its folder is gone, what the row knows."""
+    run = round.run
+    with contextlib.suppress(OSError, ValueError):
+        return (Path(settings.DATA_DIR) / "runs" / run.folder / "run.json").read_bytes()
+    known = {"run": str(run.pk), "config": run.config, "fingerprint": run.fingerprint}
+    known |= {"inputs": run.inputs, "funnel": run.funnel}
+    return json.dumps(known, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def _finish(table: ReviewTable, folder: str, written: Written, facts: TableFacts) -> None:
+    with transaction.atomic():
+        ReviewTable.objects.filter(pk=table.pk, state=State.RUNNING).update(
+            state=State.DONE,
+            folder=folder,
+            provisional=written.provisional,
+            manifest_sha256=written.manifest_sha256,
+            chain_digest=written.chain_digest,
+            key_fingerprint=written.fingerprint,
+            previous=facts.previous_id,
+            finished_at=timezone.now(),
+        )
+        audit.record(
+            actor=table.created_by,
+            action="table.export",
+            subject_type="table",
+            subject_id=table.pk,
+            data={"manifest_sha256": written.manifest_sha256, "provisional": written.provisional},
+        )
+
+
+def _fail(table: ReviewTable, error: str) -> None:
+    ReviewTable.objects.filter(pk=table.pk, state=State.RUNNING).update(
+        state=State.FAILED, error=error, finished_at=timezone.now()
+    )
+
+
+@contextlib.contextmanager
+def _lock(table_id: int) -> Iterator[bool]:
+    """Whether this process is the one that makes the table; the lock goes with the process."""
+    place = paths.make_private(tables_folder())
+    with (place / f".{table_id}.lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def placed(table: ReviewTable, out: Path) -> Path:
+    """Where :func:`export_table` puts the copy of ``table``: ``out`` itself, or a new folder in it."""
+    inside = out / f"table-{table.round_id}-{table.number}"
+    return inside if inside.is_dir() else out
+
+
+def _place_copy(table: ReviewTable, out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        target = out if not any(out.iterdir()) else out / f"table-{table.round_id}-{table.number}"
+        work = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+        try:
+            shutil.copytree(table_folder(table), work, dirs_exist_ok=True)
+            work.chmod(0o755)
+            _sync_folder(work)
+            work.rename(target)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    except OSError as error:
+        raise TableError(
+            _("The table cannot be written to %(place)s: %(error)s"),
+            {"place": out, "error": error.strerror or error},
+        ) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
