@@ -53,7 +53,7 @@ def language(
         chosen = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
         code = chosen if chosen in known else settings.LANGUAGE_CODE
         with translation.override(code):
-            request.LANGUAGE_CODE = code  # type: ignore[attr-defined]
+            request.LANGUAGE_CODE = code
             response = get_response(request)
             response.headers.setdefault("Content-Language", code)
             return response

@@ -11,12 +11,12 @@ STOP_POLLING = 286
 """The status at which htmx stops asking again."""
 
 
-class KnownCount(Paginator[Any]):
+class KnownCount(Paginator):  # type: ignore[type-arg]
     """A paginator that is told how many rows there are, where counting them would cost more than the page."""
 
     def __init__(self, rows: Any, per_page: int, total: int) -> None:
         super().__init__(rows, per_page)
-        self.count = total  # type: ignore[misc]
+        self.count = total
 
 
 def page_of(request: HttpRequest, rows: Any, per_page: int, total: int | None = None) -> Page[Any]:

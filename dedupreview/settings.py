@@ -73,7 +73,7 @@ MIDDLEWARE = [
     "dedupreview.security.security_headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "dedupreview.context.language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -96,6 +96,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "dedupreview.context.site",
             ],
         },
     },
@@ -169,6 +170,7 @@ AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=10)
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+AXES_LOCKOUT_CALLABLE = "dedupreview.views.locked_out"
 
 HTTPS = env_bool("DEDUPREVIEW_HTTPS", False)
 SESSION_COOKIE_NAME = "dedupreview_session"
@@ -176,6 +178,7 @@ SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_NAME = "dedupreview_csrf"
+CSRF_FAILURE_VIEW = "dedupreview.views.csrf_failure"
 CSRF_COOKIE_SECURE = HTTPS
 LANGUAGE_COOKIE_NAME = "dedupreview_language"
 X_FRAME_OPTIONS = "DENY"

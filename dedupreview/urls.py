@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path
+from django.contrib.auth import views as auth
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.i18n import set_language
 
-from dedupreview import health
+from dedupreview import health, views
+from dedupreview.people import views as people
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", views.home, name="home"),
     path("healthz", health.healthz, name="healthz"),
+    path("workers", views.workers, name="workers"),
+    path("language", set_language, name="set_language"),
+    path("login", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout", auth.LogoutView.as_view(), name="logout"),
+    path("password", people.change_password, name="password_change"),
+    path("people/", people.person_list, name="person-list"),
+    path("people/add/", people.add_person, name="add-person"),
+    path("people/<int:person_id>/", people.edit_person, name="edit-person"),
+    path("audit/", people.audit, name="audit"),
+    path("", include("screening.urls")),
+    path("", include("reviews.urls")),
 ]
+
+handler400 = "dedupreview.views.bad_request"
+handler403 = "dedupreview.views.permission_denied"
+handler404 = "dedupreview.views.not_found"
+handler500 = "dedupreview.views.server_error"

@@ -1,0 +1,56 @@
+"""The first page, the background banner and the pages for when something is wrong."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from dedupreview.home import home_of
+from dedupreview.people.access import person_of, require
+
+
+@require("see_home")
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """What is next for this person."""
+    return render(request, "home.html", home_of(person_of(request)))
+
+
+@require("manage_runs")
+@never_cache
+@require_safe
+def workers(request: HttpRequest) -> HttpResponse:
+    """The banner that says whether anything works in the background; empty if all is well."""
+    return render(request, "_workers.html")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400: the request could not be understood."""
+    return render(request, "errors/400.html", status=400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403: signed in, but this is not theirs."""
+    return render(request, "errors/403.html", status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404: not there, or not for this person; the page does not say which."""
+    return render(request, "errors/404.html", status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500: rendered without the request, whose session or database may be what failed."""
+    return HttpResponse(render(None, "errors/500.html").content, status=500)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form that came too late or from elsewhere."""
+    return render(request, "errors/csrf.html", status=403)
+
+
+def locked_out(request: HttpRequest, *details: object) -> HttpResponse:
+    """Too many wrong passwords: say how long to wait."""
+    return render(request, "registration/locked_out.html", status=429)

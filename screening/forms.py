@@ -1,0 +1,144 @@
+"""Forms of collections, uploads and runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+
+from screening.config import CHANNELS, PRESETS, ConfigError, ScreeningConfig
+from screening.models import Collection
+from screening.names import CHANNEL_NAMES, PRESET_WORDS
+
+
+class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A new collection; its short name follows from its name unless one is given."""
+
+    slug = forms.SlugField(
+        label=_("Short name"),
+        max_length=80,
+        allow_unicode=True,
+        required=False,
+        help_text=_("Used in addresses and commands. Left empty, it follows from the name."),
+    )
+
+    class Meta:
+        model = Collection
+        fields = ["name", "slug", "description"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if not data.get("slug") and data.get("name"):
+            data["slug"] = slugify(data["name"], allow_unicode=True)[:80]
+        if not data.get("slug"):
+            self.add_error("slug", _("Give a short name with letters or digits."))
+        elif Collection.objects.filter(slug=data["slug"]).exists():
+            self.add_error("slug", _("There is already a collection with this short name."))
+        return data
+
+
+class RunForm(forms.Form):
+    """How to screen: a preset is enough; the rest overrides it."""
+
+    preset = forms.ChoiceField(
+        label=_("How to compare"),
+        choices=[(name, words[0]) for name, words in PRESET_WORDS.items() if name in PRESETS],
+        initial="default",
+        widget=forms.RadioSelect,
+    )
+    threshold = forms.FloatField(
+        label=_("Least similarity of whole texts"),
+        help_text=_(
+            "0.05 to 1; the preset's is 0.5. Shared passages are found below it all the same."
+        ),
+        min_value=0.05,
+        max_value=1,
+        required=False,
+    )
+    k = forms.IntegerField(
+        label=_("Window length"),
+        help_text=_("Characters (or words) per shingle; the preset's is 3."),
+        min_value=1,
+        max_value=64,
+        required=False,
+    )
+    channels = forms.MultipleChoiceField(
+        label=_("Channels"),
+        help_text=_("Ways of finding a pair. None ticked: those of the preset."),
+        choices=[(name, CHANNEL_NAMES.get(name, name)) for name in CHANNELS],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    @property
+    def presets(self) -> list[tuple[str, Any, Any, bool]]:
+        """(value, name, plain words, chosen) of each preset."""
+        chosen = self["preset"].value()
+        return [
+            (name, *words, name == chosen)
+            for name, words in PRESET_WORDS.items()
+            if name in PRESETS
+        ]
+
+    @property
+    def advanced_open(self) -> bool:
+        return any(
+            self[name].errors or self[name].value() for name in ("threshold", "k", "channels")
+        )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if self.errors:
+            return data
+        values: dict[str, Any] = {"preset": data["preset"]}
+        for name in ("threshold", "k"):
+            if data.get(name) is not None:
+                values[name] = data[name]
+        if data.get("channels"):
+            values["channels"] = [name for name in CHANNELS if name in data["channels"]]
+        try:
+            data["config"] = ScreeningConfig.from_dict(values)
+        except ConfigError as error:
+            raise ValidationError(_(error.template) % error.params) from None
+        return data
+
+
+class CandidateFilter(forms.Form):
+    """What to show of a run's candidates. A field that holds junk is named and left out of account."""
+
+    SORTS = {
+        "rank": ("rank",),
+        "jaccard": ("-jaccard", "rank"),
+        "containment": ("-containment", "rank"),
+    }
+
+    q = forms.CharField(label=_("Title or id"), max_length=200, required=False)
+    channel = forms.ChoiceField(
+        label=_("Channel"),
+        choices=[("", _("all")), *((name, CHANNEL_NAMES.get(name, name)) for name in CHANNELS)],
+        required=False,
+    )
+    min = forms.FloatField(label=_("Similarity from"), min_value=0, max_value=1, required=False)
+    max = forms.FloatField(label=_("to"), min_value=0, max_value=1, required=False)
+    asked = forms.ChoiceField(
+        label=_("Kind"),
+        choices=[
+            ("", _("all")),
+            ("yes", _("to be asked")),
+            ("no", _("listed only")),
+        ],
+        required=False,
+    )
+    sort = forms.ChoiceField(
+        label=_("Order"),
+        choices=[
+            ("rank", _("strongest evidence first")),
+            ("jaccard", _("most similar first")),
+            ("containment", _("most contained first")),
+        ],
+        required=False,
+    )

@@ -1,0 +1,90 @@
+"""What people call channels, stages, kinds of facts and the files of a run."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+PRESET_WORDS = {
+    "default": (
+        _("Usual"),
+        _(
+            "Right for articles, notices and pages of any length. Finds copies, revisions, citations and templates."
+        ),
+    ),
+    "dynamic": (
+        _("Short and long texts mixed"),
+        _("Longer windows for longer texts, so that common phrases of long texts weigh less."),
+    ),
+    "words": (
+        _("By words"),
+        _(
+            "Compares words in place of characters, for texts in which the choice of words matters most."
+        ),
+    ),
+    "seed64": (
+        _("As in the article"),
+        _(
+            "64 permutations, 16 bands of 4 rows, triples of characters, nothing else. For checking published figures."
+        ),
+    ),
+}
+"""Name and plain words of each preset, in the order in which they are offered."""
+
+CHANNEL_NAMES = {
+    "exact": _("Equal texts"),
+    "doc_number": _("Same document number"),
+    "minhash": _("Similar as a whole"),
+    "passages": _("Shared passages"),
+    "templates": _("Same form"),
+    "lines": _("Repeated lines"),
+    "simhash": _("Near fingerprint"),
+    "bloom": _("Seen before"),
+    "semantic": _("Similar meaning"),
+}
+
+STAGE_NAMES = {
+    "read": _("Reading the texts"),
+    "normalise": _("Normalising"),
+    "certain": _("Looking for equal texts"),
+    "sign": _("Computing signatures"),
+    "approximate": _("Looking for similar texts and shared passages"),
+    "measure": _("Comparing the pairs exactly"),
+    "rank": _("Ranking"),
+    "facts": _("Reading changed facts"),
+    "write": _("Writing the files"),
+    "publish": _("Listing the candidates"),
+}
+
+FACT_NAMES = {
+    "date": _("Date"),
+    "number": _("Number"),
+    "frequency": _("How often"),
+    "duration": _("Time limit"),
+    "money": _("Money"),
+    "unit": _("Unit"),
+    "percent": _("Percentage"),
+    "document_number": _("Document number"),
+    "article_number": _("Article number"),
+    "negation": _("Negation"),
+    "modality": _("May or must"),
+    "condition": _("Condition"),
+    "conclusion": _("Conclusion"),
+    "reference": _("Reference"),
+    "body": _("Body"),
+    "style": _("Way of writing"),
+}
+
+NOTE_WORDS = {
+    "equal_copies": _("further equal copies of a pair that is asked"),
+    "large_family": _("one of a large family of which the informative pairs are asked"),
+    "same_passage": _("shares the same passage as many others"),
+}
+
+FILE_WORDS = {
+    "run.json": _("configuration, versions, inputs with their hashes, funnel"),
+    "originals.csv": _("list of the originals"),
+    "normalized.jsonl": _("normalized copies"),
+    "candidates.jsonl": _("every candidate pair with its evidence"),
+    "thresholds.csv": _("record of thresholds"),
+    "review_table.csv": _("table for reviewing by hand"),
+}

@@ -1,0 +1,29 @@
+"""Addresses of collections, documents, imports, runs and candidates."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from screening.views import collections, documents, runs, uploads
+
+app_name = "screening"
+
+urlpatterns = [
+    path("collections/", collections.collection_list, name="collection-list"),
+    path("create-collection/", collections.create_collection, name="create-collection"),
+    path("collections/<str:slug>/", collections.collection_detail, name="collection-detail"),
+    path("collections/<str:slug>/documents/", documents.document_list, name="document-list"),
+    path("collections/<str:slug>/upload/", uploads.upload, name="upload"),
+    path("collections/<str:slug>/screen/", runs.start_run, name="start-run"),
+    path("documents/<int:document_id>/", documents.document_detail, name="document-detail"),
+    path("documents/<int:document_id>/original/", documents.original, name="document-original"),
+    path("imports/<int:import_id>/", uploads.import_detail, name="import-detail"),
+    path("imports/<int:import_id>/progress/", uploads.import_progress, name="import-progress"),
+    path("runs/<int:run_id>/", runs.run_detail, name="run-detail"),
+    path("runs/<int:run_id>/progress/", runs.run_progress, name="run-progress"),
+    path("runs/<int:run_id>/cancel/", runs.cancel, name="cancel-run"),
+    path("runs/<int:run_id>/retry/", runs.retry, name="retry-run"),
+    path("runs/<int:run_id>/files/<str:name>", runs.run_file, name="run-file"),
+    path("runs/<int:run_id>/candidates/", runs.candidate_list, name="candidate-list"),
+    path("candidates/<int:candidate_id>/", runs.candidate_detail, name="candidate-detail"),
+]

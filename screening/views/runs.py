@@ -1,0 +1,211 @@
+"""Starting, watching and reading screening runs."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dedupreview.pages import STOP_POLLING, page_of
+from dedupreview.people.access import person_of, require
+from screening import runs
+from screening.config import ScreeningConfig
+from screening.forms import CandidateFilter, RunForm
+from screening.models import Candidate, ScreeningRun
+from screening.names import FILE_WORDS, PRESET_WORDS, STAGE_NAMES
+from screening.views.figures import channels_of, funnel_of, s_curve
+from screening.views.reach import collection_for, run_for
+
+UNDER_WAY = (ScreeningRun.State.QUEUED, ScreeningRun.State.RUNNING)
+
+
+@require("manage_runs")
+@require_http_methods(["GET", "POST"])
+def start_run(request: HttpRequest, slug: str) -> HttpResponse:
+    """Choose how to compare and start; the same run that is already under way is shown in place of a second one."""
+    collection = collection_for(request, slug)
+    form = RunForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        config: ScreeningConfig = form.cleaned_data["config"]
+        same = collection.runs.filter(state__in=UNDER_WAY, config=config.to_dict()).first()
+        if same:
+            messages.info(request, _("This screening is already under way."))
+            return redirect("screening:run-detail", run_id=same.pk)
+        try:
+            run = runs.start_run(
+                collection=collection,
+                config=config,
+                preset=form.cleaned_data["preset"],
+                actor=person_of(request),
+            )
+        except runs.RunsError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("screening:run-detail", run_id=run.pk)
+    context = {
+        "collection": collection,
+        "document_count": collection.documents.count(),
+        "form": form,
+        "section": "collections",
+    }
+    return render(request, "screening/start_run.html", context)
+
+
+@require("see_runs")
+@require_safe
+def run_detail(request: HttpRequest, run_id: int) -> HttpResponse:
+    """One run: how far it is, what it found, and its files."""
+    return render(request, "screening/run_detail.html", _run_context(run_for(request, run_id)))
+
+
+@require("see_runs")
+@never_cache
+@require_safe
+def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The live part of the run page; tells the page to stop asking when the run is over."""
+    run = run_for(request, run_id)
+    response = render(request, "screening/_run.html", _run_context(run))
+    if run.is_over:
+        response.status_code = STOP_POLLING
+    return response
+
+
+def _run_context(run: ScreeningRun) -> dict[str, object]:
+    context: dict[str, object] = {
+        "run": run,
+        "collection": run.collection,
+        "preset_name": PRESET_WORDS.get(run.preset, (run.preset,))[0],
+        "stage_name": STAGE_NAMES.get(run.stage, run.stage),
+        "section": "collections",
+    }
+    if run.state == ScreeningRun.State.DONE:
+        context |= {
+            "asked": run.candidates.filter(representative=True).count(),
+            "files": _files(run),
+            "funnel": funnel_of(run.funnel),
+            "channels": channels_of(run.funnel),
+            "curve": s_curve(run.config),
+            "rounds": run.rounds.order_by("-pk"),
+        }
+    return context
+
+
+def _files(run: ScreeningRun) -> list[tuple[str, int, object]]:
+    """(name, size, plain words) of the run's files that are on this machine."""
+    paths = [runs.run_folder(run) / name for name in runs.RUN_FILES]
+    return [
+        (path.name, path.stat().st_size, FILE_WORDS.get(path.name, ""))
+        for path in paths
+        if path.is_file()
+    ]
+
+
+@require("manage_runs")
+@require_POST
+def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Ask a run to stop; one that is over stays as it is."""
+    run = run_for(request, run_id)
+    try:
+        runs.cancel_run(run=run, actor=person_of(request))
+    except runs.RunsError as error:
+        messages.error(request, str(error))
+    return redirect("screening:run-detail", run_id=run.pk)
+
+
+@require("manage_runs")
+@require_POST
+def retry(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Start a failed or cancelled run again, on the same inputs."""
+    run = run_for(request, run_id)
+    try:
+        runs.retry_run(run=run, actor=person_of(request))
+    except runs.RunsError as error:
+        messages.error(request, str(error))
+    return redirect("screening:run-detail", run_id=run.pk)
+
+
+@require("see_runs")
+@require_safe
+def run_file(request: HttpRequest, run_id: int, name: str) -> FileResponse:
+    """One of the files of a finished run, as a download."""
+    run = run_for(request, run_id)
+    path = runs.run_folder(run) / name
+    if name not in runs.RUN_FILES or run.state != ScreeningRun.State.DONE or not path.is_file():
+        raise Http404
+    return FileResponse(
+        path.open("rb"), as_attachment=True, filename=f"{run.collection.slug}-{run.pk}-{name}"
+    )
+
+
+@require("see_candidates")
+@require_safe
+def candidate_list(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The pairs a run found, strongest evidence first, with filters that survive junk."""
+    run = run_for(request, run_id)
+    form = CandidateFilter(request.GET)
+    form.is_valid()
+    wanted = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
+    sort = str(wanted.pop("sort", "rank"))
+    rows = _filtered(run.candidates.all(), wanted).order_by(*CandidateFilter.SORTS[sort])
+    rows = rows.select_related("pair__low__collection", "pair__high__collection").defer(
+        "pair__low__raw", "pair__high__raw"
+    )
+    context = {
+        "run": run,
+        "collection": run.collection,
+        "form": form,
+        "filtered": bool(wanted),
+        "page": page_of(request, rows, 50, None if wanted else run.candidate_count),
+        "section": "collections",
+    }
+    return render(request, "screening/candidate_list.html", context)
+
+
+def _filtered(rows: QuerySet[Candidate], wanted: dict[str, object]) -> QuerySet[Candidate]:
+    if "channel" in wanted:
+        # JSON containment is not the same on every database; the name in its quotes is found as text on all.
+        rows = rows.annotate(named=Cast("channels", TextField())).filter(
+            named__contains=f'"{wanted["channel"]}"'
+        )
+    if "min" in wanted:
+        rows = rows.filter(jaccard__gte=wanted["min"])
+    if "max" in wanted:
+        rows = rows.filter(jaccard__lte=wanted["max"])
+    if "asked" in wanted:
+        rows = rows.filter(representative=wanted["asked"] == "yes")
+    if "q" in wanted:
+        words = str(wanted["q"])
+        named = Q()
+        for side in ("pair__low", "pair__high"):
+            named |= Q(**{f"{side}__title__icontains": words})
+            named |= Q(**{f"{side}__doc_id__icontains": words})
+        rows = rows.filter(named)
+    return rows
+
+
+@require("see_candidates")
+@require_safe
+def candidate_detail(request: HttpRequest, candidate_id: int) -> HttpResponse:
+    """One pair a run found: its figures and the shared passages as they stand in both texts."""
+    rows = Candidate.objects.select_related(
+        "run__collection", "pair__low__collection", "pair__high__collection"
+    )
+    candidate = get_object_or_404(rows, pk=candidate_id)
+    left, right = candidate.pair.left, candidate.pair.right
+    excerpts = [
+        (left.raw[a:b], right.raw[c:d], a, c) for a, b, c, d in candidate.excerpts if b > a or d > c
+    ]
+    context = {
+        "candidate": candidate,
+        "run": candidate.run,
+        "collection": candidate.run.collection,
+        "sides": [(_("Left"), left), (_("Right"), right)],
+        "excerpts": excerpts[:20],
+        "section": "collections",
+    }
+    return render(request, "screening/candidate_detail.html", context)
