@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, register_converter
 
-from reviews.views import labelsets, rounds, tables
+from reviews.views import arbitration, items, labelsets, mine, rounds, tables
 
 app_name = "reviews"
+
+
+class SideConverter:
+    """``left`` or ``right``: a canonical side."""
+
+    regex = "left|right"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(SideConverter, "side")
 
 round_urls = [
     path("rounds/", rounds.round_list, name="round-list"),
@@ -29,7 +44,29 @@ label_set_urls = [
     path("label-sets/<int:label_set_id>/original/", labelsets.original, name="label-set-original"),
 ]
 
-# The pair page, a person's own queue and arbitration: reviews/views/items.py.
-item_urls: list[object] = []
+item_urls = [
+    path("rounds/<int:round_id>/next/", items.next_item, name="claim-item"),
+    path("rounds/<int:round_id>/nothing/<slug:why>/", items.nothing_to_do, name="nothing"),
+    path("items/<int:item_id>/", items.item, name="item"),
+    path("items/<int:item_id>/judgments/", items.submit_judgment, name="submit-judgment"),
+    path("items/<int:item_id>/draft/", items.save_draft, name="save-draft"),
+    path("items/<int:item_id>/text/<side:side>/", mine.original_text, name="original-text"),
+    path("items/<int:item_id>/file/<side:side>/", mine.original_file, name="original-file"),
+    path("seats/<int:slot_id>/release/", items.release_seat, name="release-seat"),
+    path("seats/<int:slot_id>/lease/", items.renew_seat, name="renew-seat"),
+    path("judgments/", mine.my_judgments, name="my-judgments"),
+]
 
-urlpatterns = [*round_urls, *table_urls, *label_set_urls, *item_urls]
+arbitration_urls = [
+    path("rounds/<int:round_id>/conflicts/", arbitration.conflict_list, name="conflict-list"),
+    path("items/<int:item_id>/arbitration/", arbitration.arbitrate, name="arbitrate"),
+    path("items/<int:item_id>/opinion/", arbitration.give_opinion, name="give-opinion"),
+    path("items/<int:item_id>/decision/", arbitration.decide, name="decide"),
+    path(
+        "items/<int:item_id>/decided-meanwhile/",
+        arbitration.decided_meanwhile,
+        name="decided-meanwhile",
+    ),
+]
+
+urlpatterns = [*round_urls, *table_urls, *label_set_urls, *item_urls, *arbitration_urls]

@@ -1,0 +1,368 @@
+"""What a person may see of a pair while reading it: sides, metadata, facts, evidence. Nobody's answers are in here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from django.utils.formats import number_format
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext
+
+from reviews.models import ReviewItem
+from reviews.pairtext import Rendered, render
+from screening.evidence.diff.model import Comparison
+from screening.evidence.facts import FactChange, fact_changes
+from screening.models import Document
+
+
+FACTS_SHOWN = 12
+"""Fact changes shown at once; the rest stand in a fold."""
+EXCERPTS_SHOWN = 8
+WHOLE = 0.5
+"""From this containment on whole texts are compared for facts, as in a run."""
+LONG_TEXT = 1_500
+"""Characters from which equal paragraphs start out folded, if most of the text is equal."""
+
+FACT_NAMES = {
+    "date": gettext_lazy("Date"),
+    "number": gettext_lazy("Number"),
+    "frequency": gettext_lazy("Frequency"),
+    "duration": gettext_lazy("Time limit"),
+    "money": gettext_lazy("Money"),
+    "unit": gettext_lazy("Unit"),
+    "percent": gettext_lazy("Percentage"),
+    "document_number": gettext_lazy("Document number"),
+    "article_number": gettext_lazy("Article number"),
+    "negation": gettext_lazy("Negation"),
+    "modality": gettext_lazy("May or must"),
+    "condition": gettext_lazy("Condition"),
+    "conclusion": gettext_lazy("Conclusion"),
+    "body": gettext_lazy("Body"),
+    "style": gettext_lazy("Way of writing"),
+}
+
+CHECKS: tuple[tuple[str, Any, frozenset[str]], ...] = (
+    ("date", gettext_lazy("Dates"), frozenset({"date", "duration"})),
+    (
+        "number",
+        gettext_lazy("Numbers"),
+        frozenset({"number", "money", "percent", "frequency", "document_number"}),
+    ),
+    ("unit", gettext_lazy("Units"), frozenset({"unit"})),
+    ("condition", gettext_lazy("Conditions"), frozenset({"condition", "body"})),
+    ("negation", gettext_lazy("Negation"), frozenset({"negation", "modality"})),
+    ("conclusion", gettext_lazy("Conclusions"), frozenset({"conclusion"})),
+)
+"""The checklist: its key, its name and the kinds of fact changes that belong to it."""
+
+METADATA = (
+    ("source_id", gettext_lazy("Source")),
+    ("version", gettext_lazy("Version")),
+    ("captured_at", gettext_lazy("Captured")),
+    ("published_on", gettext_lazy("Published")),
+    ("doc_number", gettext_lazy("Document number")),
+    ("issuer", gettext_lazy("Issuer")),
+    ("author", gettext_lazy("Author")),
+    ("original_source", gettext_lazy("Taken from")),
+    ("language", gettext_lazy("Language")),
+    ("doc_type", gettext_lazy("Kind of text")),
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document as one of the two sides. ``side`` is its canonical side, wherever it stands."""
+
+    pk: int
+    side: str
+    title: str
+    has_file: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One compared line of metadata, in the order in which the sides are shown."""
+
+    name: str
+    first: str
+    last: str
+
+    @property
+    def differs(self) -> bool:
+        return self.first != self.last
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact change as shown. Offsets are code points of the canonical left (ls, le) and right (rs, re) raw text."""
+
+    kind: str
+    name: str
+    first: str
+    last: str
+    ls: int | None
+    le: int | None
+    rs: int | None
+    re: int | None
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A shared passage, as offsets of both raw texts and its beginning."""
+
+    ls: int
+    le: int
+    rs: int
+    re: int
+    quote: str
+
+    @property
+    def chars(self) -> int:
+        return self.le - self.ls
+
+
+@dataclass(frozen=True)
+class Check:
+    """One entry of the checklist; ``count`` of 0 is "no change seen"."""
+
+    key: str
+    name: str
+    count: int
+    ticked: bool = False
+
+
+@dataclass(frozen=True)
+class Score:
+    name: str
+    value: str
+
+
+@dataclass
+class Reading:
+    """Everything the pair template shows. ``sides`` is ``lr`` if the canonical left stands left, else ``rl``."""
+
+    sides: str
+    documents: tuple[Shown, Shown]
+    metadata: list[Line]
+    html: SafeString
+    strip: SafeString
+    changes: int
+    counts: dict[str, int]
+    facts: list[Fact]
+    more_facts: list[Fact]
+    excerpts: list[Passage]
+    checks: list[Check]
+    only: bool
+    kin: bool
+    notes: list[str] = field(default_factory=list)
+    scores: list[Score] = field(default_factory=list)
+
+    @property
+    def title_differs(self) -> bool:
+        return self.documents[0].title != self.documents[1].title
+
+    @property
+    def left_shown_first(self) -> str:
+        """The direction that says: the text on the left of the page is the earlier one."""
+        return "left_first" if self.sides == "lr" else "right_first"
+
+    @property
+    def right_shown_first(self) -> str:
+        return "right_first" if self.sides == "lr" else "left_first"
+
+
+def shown_state(sides: str, *, swapped: int, scores: bool) -> dict[str, Any]:
+    """What stood on the page around an answer, stored with it; ``side_order`` names the canonical side on the left."""
+    return {
+        "side_order": "left_right" if sides == "lr" else "right_left",
+        "swapped": swapped,
+        "scores": scores,
+        "hints": ["changes", "facts", "excerpts"],
+        "diff": _engine(),
+    }
+
+
+def _engine() -> str:
+    from screening.evidence.diff import ENGINE
+
+    return ENGINE
+
+
+@lru_cache(maxsize=32)
+def _compared(left: str, right: str) -> Comparison:
+    from screening.evidence.diff import compare
+
+    return compare(left, right)
+
+
+@lru_cache(maxsize=32)
+def _rendered(left: str, right: str, sides: str) -> Rendered:
+    return render(_compared(left, right), swapped=sides == "rl")
+
+
+@lru_cache(maxsize=64)
+def _changed_facts(
+    left: str, right: str, shared: tuple[tuple[int, int, int, int], ...] | None
+) -> tuple[FactChange, ...]:
+    return fact_changes(left, right, shared)
+
+
+def facts_of(item: ReviewItem) -> list[FactChange]:
+    """The fact changes that the page of an item shows: all but mere ways of writing.
+
+    Texts that share little are compared only where they touch, as in the run: elsewhere every number would differ.
+    """
+    candidate = item.candidate
+    shared = None
+    if candidate.containment < WHOLE:
+        shared = tuple((a, b, c, d) for a, b, c, d in candidate.excerpts)
+    left, right = item.pair.left.raw, item.pair.right.raw
+    return [c for c in _changed_facts(left, right, shared) if c.kind != "style"]
+
+
+def checks_of(item: ReviewItem) -> list[Check]:
+    """The checklist of an item's pair, with the number of fact changes behind each entry."""
+    kinds = [change.kind for change in facts_of(item)]
+    return [
+        Check(key, str(name), sum(kind in members for kind in kinds))
+        for key, name, members in CHECKS
+    ]
+
+
+def reading_of(
+    item: ReviewItem, *, sides: str, scores: bool = False, only: bool | None = None
+) -> Reading:
+    """Lay out the pair of ``item`` with the canonical left on the side that ``sides`` says.
+
+    ``only``: whether equal stretches start out folded; ``None`` decides by length. Needs ``item.pair`` with both
+    documents, their collections and source files, and ``item.candidate``.
+    """
+    left, right = item.pair.left, item.pair.right
+    rendered = _rendered(left.raw, right.raw, sides)
+    changes = facts_of(item)
+    facts = [_fact(change, left.raw, right.raw, sides) for change in changes]
+    long = max(left.chars, right.chars) > LONG_TEXT and rendered.equal_share > 0.7
+    return Reading(
+        sides=sides,
+        documents=_in_order(_shown(left, "left"), _shown(right, "right"), sides),
+        metadata=_metadata(left, right, sides),
+        html=rendered.html,
+        strip=rendered.strip,
+        changes=rendered.changes,
+        counts=rendered.counts,
+        facts=facts[:FACTS_SHOWN],
+        more_facts=facts[FACTS_SHOWN:],
+        excerpts=_passages(item, left.raw, right.raw, rendered),
+        checks=checks_of(item),
+        only=long if only is None else only,
+        kin=rendered.equal_share < 0.5,
+        notes=_notes(left, right, rendered.coarse),
+        scores=_scores(item) if scores else [],
+    )
+
+
+def _in_order(first: Any, last: Any, sides: str) -> Any:
+    return (first, last) if sides == "lr" else (last, first)
+
+
+def _shown(document: Document, side: str) -> Shown:
+    return Shown(
+        document.pk, side, document.title or document.doc_id, bool(document.source_file.size)
+    )
+
+
+def _metadata(left: Document, right: Document, sides: str) -> list[Line]:
+    lines = []
+    for key, name in METADATA:
+        values = [str(_value(document, key) or "") for document in (left, right)]
+        if any(values):
+            lines.append(Line(str(name), *_in_order(*values, sides)))
+    chars = [
+        _("%(number)s characters") % {"number": number_format(document.chars, force_grouping=True)}
+        for document in (left, right)
+    ]
+    return [*lines, Line(_("Length"), *_in_order(*chars, sides))]
+
+
+def _value(document: Document, key: str) -> object:
+    return getattr(document, key, None) or document.metadata.get(key)
+
+
+def _fact(change: FactChange, left: str, right: str, sides: str) -> Fact:
+    values = (
+        _surface(left, change.left_start, change.left_end, change.left),
+        _surface(right, change.right_start, change.right_end, change.right),
+    )
+    first, last = _in_order(*values, sides)
+    name = FACT_NAMES.get(change.kind, change.kind)
+    return Fact(
+        change.kind,
+        str(name),
+        first,
+        last,
+        change.left_start,
+        change.left_end,
+        change.right_start,
+        change.right_end,
+    )
+
+
+def _surface(raw: str, start: int | None, end: int | None, value: str | None) -> str:
+    """The fact as the text writes it: an editor looks for the words, not for our canonical value."""
+    if start is None or end is None:
+        return value or ""
+    text = " ".join(raw[start:end].split())
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _passages(item: ReviewItem, left: str, right: str, rendered: Rendered) -> list[Passage]:
+    """Shared passages worth a jump: none where the texts are equal in the main, the changes tell more there."""
+    if rendered.equal_share > 0.9:
+        return []
+    found = []
+    for ls, le, rs, re in item.candidate.excerpts[:EXCERPTS_SHOWN]:
+        if 0 <= ls < le <= len(left) and 0 <= rs < re <= len(right):
+            quote = " ".join(left[ls : ls + 40].split())
+            found.append(Passage(ls, le, rs, re, quote + ("…" if le - ls > 40 else "")))
+    return found
+
+
+def _notes(left: Document, right: Document, coarse: bool) -> list[str]:
+    """What the page leaves out, said plainly: all of the text is on it, files may hold more."""
+    notes = []
+    if coarse:
+        notes.append(
+            _(
+                "Some stretches are too long to be compared inside; they are shown as replaced whole."
+            )
+        )
+    attachments = [len(document.metadata.get("attachments") or []) for document in (left, right)]
+    if sum(attachments):
+        notes.append(
+            ngettext(
+                "Not shown: %(number)s attachment named in the metadata.",
+                "Not shown: %(number)s attachments named in the metadata.",
+                sum(attachments),
+            )
+            % {"number": sum(attachments)}
+        )
+    warned = [document for document in (left, right) if document.warnings]
+    if warned:
+        notes.append(_("Reading one of the files left a warning; compare the file as received."))
+    return notes
+
+
+def _scores(item: ReviewItem) -> list[Score]:
+    candidate = item.candidate
+    scores = [
+        Score(pgettext("similarity", "Jaccard"), f"{candidate.jaccard:.3f}"),
+        Score(_("Containment"), f"{candidate.containment:.3f}"),
+    ]
+    if candidate.channels:
+        scores.append(Score(_("Channels"), ", ".join(map(str, candidate.channels))))
+    if candidate.suggestion:
+        scores.append(Score(_("Suggestion"), candidate.suggestion))
+    return scores
