@@ -26,6 +26,7 @@ class IntakeError(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+        self.template, self.params = problem.template, problem.params
 
 
 def read_path(

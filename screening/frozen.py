@@ -1,0 +1,114 @@
+"""What a run works on, fixed when it is started: its list of inputs and what the imports had refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from screening.documents import InputDocument, Problem, Refusal, Role
+from screening.models import Collection, Document
+from screening.writing import write_lines
+
+INPUTS = "inputs.jsonl"
+REFUSALS = "refusals.jsonl"
+
+
+class InputsChanged(Exception):
+    """A text that the run was started on is not there any more, or is another one; ``doc_id`` names it."""
+
+    def __init__(self, doc_id: str) -> None:
+        super().__init__(doc_id)
+        self.doc_id = doc_id
+
+
+def freeze(folder: Path, collection: Collection, refusals: Iterable[Refusal]) -> int:
+    """Write down every document of the collection as it is now; their number."""
+    rows = Document.objects.filter(collection=collection).values_list("pk", "doc_id", "raw_sha256")
+    inputs = sorted(rows.iterator(chunk_size=5000), key=lambda row: row[1])
+    write_lines(
+        folder / INPUTS,
+        (
+            json.dumps(
+                {"pk": pk, "doc_id": doc_id, "raw_sha256": sha256, "role": "subject"},
+                ensure_ascii=False,
+            )
+            for pk, doc_id, sha256 in inputs
+        ),
+    )
+    write_lines(folder / REFUSALS, (json.dumps(_refusal(refusal)) for refusal in refusals))
+    return len(inputs)
+
+
+def _refusal(refusal: Refusal) -> dict[str, object]:
+    problem = refusal.problem
+    return {
+        "place": refusal.place,
+        "doc_id": refusal.doc_id,
+        "sha256": refusal.sha256,
+        "problem": [problem.code, problem.template, dict(problem.params)],
+    }
+
+
+def refusals(folder: Path) -> list[Refusal]:
+    """What was refused before the run was started."""
+    with (folder / REFUSALS).open(encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return [
+        Refusal(row["place"], Problem(*row["problem"]), row["doc_id"], row["sha256"])
+        for row in rows
+    ]
+
+
+def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument], list[int]]:
+    """The texts of a run in the order of its list, and their keys. Raises InputsChanged.
+
+    They carry no collection: a run has only one, and its files must not differ from those of `screen PATH`.
+    """
+    with (folder / INPUTS).open(encoding="utf-8") as file:
+        inputs = [json.loads(line) for line in file]
+    wanted = {row["pk"]: number for number, row in enumerate(inputs)}
+    found: list[InputDocument | None] = [None] * len(inputs)
+    columns = ("pk", "doc_id", "raw", "raw_sha256", "sha256", "source_id", "version", "title")
+    rows = Document.objects.filter(collection=collection).values_list(
+        *columns, "original_path", "captured_at", "metadata"
+    )
+    for pk, doc_id, raw, raw_sha256, *rest in rows.iterator(chunk_size=5000):
+        number = wanted.get(pk)
+        if number is None:
+            continue
+        if inputs[number]["raw_sha256"] != raw_sha256:
+            raise InputsChanged(doc_id)
+        found[number] = _document(doc_id, raw, inputs[number]["role"], *rest)
+    texts = [document for document in found if document is not None]
+    if len(texts) != len(inputs):
+        raise InputsChanged(
+            next(row["doc_id"] for row, text in zip(inputs, found, strict=True) if text is None)
+        )
+    return texts, [row["pk"] for row in inputs]
+
+
+def _document(
+    doc_id: str,
+    raw: str,
+    role: Role,
+    sha256: str,
+    source_id: str | None,
+    version: str | None,
+    title: str | None,
+    original_path: str | None,
+    captured_at: str | None,
+    metadata: dict[str, str | None],
+) -> InputDocument:
+    return InputDocument(
+        doc_id=doc_id,
+        raw=raw,
+        sha256=sha256,
+        source_id=source_id,
+        version=version,
+        title=title,
+        original_path=original_path,
+        captured_at=captured_at,
+        metadata=metadata,
+        role=role,
+    )

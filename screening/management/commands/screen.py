@@ -1,0 +1,261 @@
+"""screen PATH|SLUG --out DIR: find candidate pairs and write the files of the run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils.translation import gettext as _
+
+from dedupreview.commands import ProjectCommand
+from screening.artefacts import FILES, write_run
+from screening.config import PRESETS, ConfigError, ScreeningConfig
+from screening.documents import InputDocument, Problem, Refusal
+from screening.evaluation import LabelledPair
+from screening.intake.model import REPEATED, Note, ReadDocument
+from screening.intake.reading import read_path
+from screening.labels_file import LabelRow, read_label_rows
+from screening.pipeline import screen
+from screening.terminal import ProgressBar
+from screening.writing import copy_whole
+
+
+class Command(ProjectCommand):
+    help = (
+        "Screen a folder, a manifest or a collection for near-duplicate pairs and write the files of the run. "
+        "With a path it needs no database, queue or network."
+    )
+    # Checks look at the database and the settings of a site, neither of which a folder of texts needs.
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "target",
+            metavar="PATH|SLUG",
+            help="a path that exists, else the short name of a collection",
+        )
+        parser.add_argument(
+            "--out", required=True, help="folder for the files; existing ones are replaced"
+        )
+        parser.add_argument("--preset", help=f"one of: {', '.join(PRESETS)}")
+        parser.add_argument("--config", help="a JSON file of settings, over those of the preset")
+        parser.add_argument(
+            "--labels", help="labelled pairs (JSON lines, CSV or XLSX): left, right, label"
+        )
+        parser.add_argument(
+            "--thresholds", default="0.5,0.7,0.9", help="thresholds to compare, with --labels"
+        )
+        parser.add_argument(
+            "--exhaustive", action="store_true", help="score all pairs of a small collection"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        config = config_of(options["preset"], options["config"], options["exhaustive"])
+        thresholds = thresholds_of(options["thresholds"])
+        labels = self._labels(Path(options["labels"])) if options["labels"] else None
+        out = _out_folder(Path(options["out"]))
+        target = options["target"]
+        if Path(target).exists():
+            self._screen_path(Path(target), out, config, labels, thresholds)
+        else:
+            self._screen_collection(
+                target, out, config, options["preset"] or "", labels, thresholds
+            )
+
+    def _labels(self, path: Path) -> list[LabelledPair]:
+        """The labelled pairs of a file; rows that cannot be used are named and left out."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise CommandError(
+                _("The file %(path)s cannot be read: %(why)s")
+                % {"path": path, "why": error.strerror}
+            ) from None
+        rows, problems = read_label_rows(data, path.name)
+        lines = [_said(problem) for problem in problems]
+        if not rows:
+            raise CommandError(
+                "\n".join(lines or [_("%(path)s holds no labelled pairs") % {"path": path}])
+            )
+        for line in lines:
+            self.stderr.write(line)
+        pairs, contradictions = without_contradictions(rows)
+        for line in contradictions:
+            self.stderr.write(line)
+        return pairs
+
+    def _screen_path(
+        self,
+        path: Path,
+        out: Path,
+        config: ScreeningConfig,
+        labels: list[LabelledPair] | None,
+        thresholds: Sequence[float],
+    ) -> None:
+        bar = ProgressBar()
+        documents: list[InputDocument] = []
+        refusals: list[Refusal] = []
+        for entry in read_path(path):
+            bar("read", len(documents), len(documents) + 1)
+            if isinstance(entry, ReadDocument):
+                documents.append(entry.document)
+                problems = entry.warnings
+            else:
+                problems = (entry.problem,)
+                if not isinstance(entry, Note):
+                    refusals.append(entry)
+            if problems:
+                bar.clear()
+                self.stderr.write(_line(entry, problems))
+        bar.clear()
+        if not documents:
+            raise CommandError(_("No text was found in %(path)s") % {"path": path})
+        self._name_unknown(labels, {document.doc_id for document in documents})
+        result = screen(documents, config, progress=bar, refusals=refusals)
+        write_run(out, result, documents, labels=labels, thresholds=tuple(thresholds))
+        bar.clear()
+        self._summary(len(documents), len(refusals), len(result.candidates), out)
+
+    def _screen_collection(
+        self,
+        slug: str,
+        out: Path,
+        config: ScreeningConfig,
+        preset: str,
+        labels: list[LabelledPair] | None,
+        thresholds: Sequence[float],
+    ) -> None:
+        if os.sep in slug:
+            raise CommandError(_("There is no folder or file %(path)s") % {"path": slug})
+        self.prepare_database()
+        from screening.models import Collection, Document
+        from screening.runs import run_folder, start_run
+
+        collection = Collection.objects.filter(slug=slug).first()
+        if collection is None:
+            raise CommandError(
+                _("There is neither a path nor a collection %(name)s") % {"name": slug}
+            )
+        if labels:
+            rows = Document.objects.filter(collection=collection).values_list("doc_id", flat=True)
+            self._name_unknown(labels, set(rows))
+        bar = ProgressBar()
+        run = start_run(
+            collection=collection,
+            config=config,
+            preset=preset,
+            inline=True,
+            labels=labels,
+            thresholds=thresholds,
+            progress=bar,
+        )
+        for name in FILES:
+            copy_whole(run_folder(run) / name, out / name)
+        bar.clear()
+        self._summary(run.inputs, 0, run.candidate_count or 0, out)
+        self.stdout.write(f"run: {run.pk}")
+
+    def _name_unknown(self, labels: list[LabelledPair] | None, doc_ids: set[str]) -> None:
+        named = {doc_id for left, right, _label in labels or () for doc_id in (left, right)}
+        for doc_id in sorted(named - doc_ids):
+            self.stderr.write(
+                _("The labels name %(doc_id)s, which is not among the documents")
+                % {"doc_id": doc_id}
+            )
+
+    def _summary(self, documents: int, refused: int, candidates: int, out: Path) -> None:
+        self.stdout.write(
+            _(
+                "%(documents)s documents, %(refused)s refused or repeated, %(candidates)s candidate pairs; files in %(out)s"
+            )
+            % {"documents": documents, "refused": refused, "candidates": candidates, "out": out}
+        )
+
+
+def config_of(preset: str | None, path: str | None, exhaustive: bool) -> ScreeningConfig:
+    """The configuration that the options ask for. Raises CommandError or ConfigError."""
+    values: dict[str, Any] = {}
+    if path:
+        try:
+            values = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
+            raise CommandError(
+                _("The configuration %(path)s cannot be read: %(why)s")
+                % {"path": path, "why": error}
+            ) from None
+        if not isinstance(values, dict):
+            raise CommandError(
+                _("The configuration %(path)s is not a JSON object") % {"path": path}
+            )
+    if preset:
+        values = {**values, "preset": preset}
+        values.pop("preset_name", None)
+    try:
+        config = ScreeningConfig.from_dict(values)
+        return replace(config, exhaustive=True) if exhaustive else config
+    except ConfigError:
+        raise
+    except (TypeError, ValueError, AttributeError) as error:
+        raise CommandError(
+            _("The configuration cannot be used: %(why)s") % {"why": error}
+        ) from None
+
+
+def thresholds_of(text: str) -> list[float]:
+    """Thresholds from a list with commas, each above 0 and at most 1. Raises CommandError."""
+    try:
+        values = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        values = []
+    if not values or not all(0 < value <= 1 for value in values):
+        raise CommandError(
+            _(
+                "--thresholds takes numbers above 0 and up to 1, with commas between them, not %(text)s"
+            )
+            % {"text": text}
+        )
+    return values
+
+
+def without_contradictions(rows: Sequence[LabelRow]) -> tuple[list[LabelledPair], list[str]]:
+    """The labelled pairs, each once; pairs with two different labels are left out and named."""
+    found: dict[tuple[str, str], LabelRow] = {}
+    contradicted: dict[tuple[str, str], str] = {}
+    for row in rows:
+        key = (min(row.left, row.right), max(row.left, row.right))
+        first = found.setdefault(key, row)
+        if first.label != row.label:
+            contradicted[key] = _(
+                "%(left)s and %(right)s have two labels (lines %(first)s and %(second)s) and are left out"
+            ) % {"left": key[0], "right": key[1], "first": first.line, "second": row.line}
+    kept = [(*key, row.label) for key, row in found.items() if key not in contradicted]
+    return kept, list(contradicted.values())
+
+
+def _out_folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(
+            _("The folder %(path)s cannot be made: %(why)s") % {"path": path, "why": error.strerror}
+        ) from None
+    return path
+
+
+def _said(problem: Problem) -> str:
+    return _(problem.template) % dict(problem.params)
+
+
+def _line(entry: ReadDocument | Refusal | Note, problems: Sequence[Problem]) -> str:
+    """One line about one file or row."""
+    if isinstance(entry, Refusal):
+        word = _("repeated") if entry.problem.code == REPEATED else _("refused")
+    else:
+        word = _("note")
+    line = f"{word} {entry.place}: {'; '.join(_said(problem) for problem in problems)}"
+    return " ".join(line.encode("utf-8", "replace").decode("utf-8").splitlines())
