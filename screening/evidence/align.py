@@ -23,7 +23,7 @@ class Block(NamedTuple):
     size: int
 
 
-def _prefix(a: str, i: int, b: str, j: int, limit: int) -> int:
+def common_prefix(a: str, i: int, b: str, j: int, limit: int) -> int:
     """Length of the common run from ``a[i]``, ``b[j]``, at most ``limit``."""
     if limit <= 0 or a[i] != b[j]:
         return 0
@@ -76,7 +76,7 @@ def _few_edits(a: str, b: str, most: int) -> list[Block] | None:
             y = x - k
             if x > n or y > m or y < 0:
                 continue
-            x += _prefix(a, x, b, y, min(n - x, m - y))
+            x += common_prefix(a, x, b, y, min(n - x, m - y))
             furthest[k] = x
             if x >= n and x - k >= m:
                 return _walk_back(trace, n, m)
@@ -149,7 +149,7 @@ def _anchors(a: str, a0: int, a1: int, b: str, b0: int, b1: int, size: int) -> l
     for i, j in _rising(pairs):
         if i < i_end or j < j_end:
             continue
-        size_here = _prefix(a, i, b, j, min(a1 - i, b1 - j))
+        size_here = common_prefix(a, i, b, j, min(a1 - i, b1 - j))
         back = _suffix(a, i_end, i, b, j_end, j)
         blocks.append(Block(i - back, j - back, size_here + back))
         i_end, j_end = i + size_here, j + size_here
@@ -179,7 +179,7 @@ def matching_blocks(a: str, b: str) -> list[Block]:
 
 def _align(a: str, a0: int, a1: int, b: str, b0: int, b1: int, level: int, found: list[Block]) -> None:
     if a0 < a1 and b0 < b1:
-        head = _prefix(a, a0, b, b0, min(a1 - a0, b1 - b0))
+        head = common_prefix(a, a0, b, b0, min(a1 - a0, b1 - b0))
         if head:
             found.append(Block(a0, b0, head))
             a0, b0 = a0 + head, b0 + head

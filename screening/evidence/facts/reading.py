@@ -35,7 +35,7 @@ _WORD_CHARS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS
 
 
 @lru_cache(maxsize=1)
-def _fold_table() -> dict[int, str]:
+def fold_table() -> dict[int, str]:
     """Character by character, so that offsets survive: width, signs, and the simplified script."""
     from opencc import OpenCC
 
@@ -111,7 +111,7 @@ def _joint(folded: str, start: int, end: int, page_mark: bool) -> str:
 
 def clean(raw: str) -> CleanText:
     """Fold and join ``raw``; every clean character keeps its raw offset. Linear time."""
-    folded = raw.translate(_fold_table())
+    folded = raw.translate(fold_table())
     parts: list[str] = []
     starts, shifts = [0], [0]
     at = length = 0

@@ -1,0 +1,99 @@
+"""Which paragraphs belong side by side."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from ..align import Block, matching_blocks
+from .sides import SideText
+
+_SHARE = 0.3
+"""Part of the shorter paragraph that must recur in the other for the two to stand side by side."""
+
+
+class Group(NamedTuple):
+    """Paragraphs ``[p0, p1)`` of the left beside ``[q0, q1)`` of the right; one range may be empty."""
+
+    p0: int
+    p1: int
+    q0: int
+    q1: int
+
+
+def _codes(left: SideText, right: SideText) -> tuple[str, str]:
+    """Each different paragraph as one character, so that paragraphs align like characters."""
+    table: dict[str, str] = {}
+
+    def code(key: str, side: int, index: int) -> str:
+        if not key:
+            # empty paragraphs never hold others together
+            key = f"\0{side}{index}"
+        found = table.get(key)
+        if found is None:
+            number = len(table) + 0x100
+            found = table[key] = chr(number if number < 0xD800 else number + 0x800)
+        return found
+
+    a = "".join(code(left.key(p), 0, p) for p in range(len(left.paragraphs)))
+    b = "".join(code(right.key(q), 1, q) for q in range(len(right.paragraphs)))
+    return a, b
+
+
+def _linked(left: SideText, right: SideText, gap: Group) -> list[Group]:
+    """Paragraphs of a gap that share enough text, joined where one faces several."""
+    a0, a1 = left.starts[gap.p0], left.ends[gap.p1 - 1]
+    b0, b1 = right.starts[gap.q0], right.ends[gap.q1 - 1]
+    shared: dict[tuple[int, int], int] = {}
+    for block in matching_blocks(left.norm[a0:a1], right.norm[b0:b1]):
+        if block.size >= 2:
+            _credit(left, right, Block(block.i + a0, block.j + b0, block.size), shared)
+    groups: list[Group] = []
+    for (p, q), size in sorted(shared.items()):
+        shorter = min(left.ends[p] - left.starts[p], right.ends[q] - right.starts[q])
+        if size < _SHARE * shorter:
+            continue
+        if groups and (p < groups[-1].p1 or q < groups[-1].q1):
+            last = groups[-1]
+            groups[-1] = Group(last.p0, max(last.p1, p + 1), last.q0, max(last.q1, q + 1))
+        else:
+            groups.append(Group(p, p + 1, q, q + 1))
+    return groups
+
+
+def _credit(left: SideText, right: SideText, block: Block, shared: dict[tuple[int, int], int]) -> None:
+    i, j, rest = block
+    while rest > 0:
+        p, q = bisect_right(left.starts, i) - 1, bisect_right(right.starts, j) - 1
+        size = min(rest, left.ends[p] - i, right.ends[q] - j)
+        if size <= 0:
+            return
+        shared[p, q] = shared.get((p, q), 0) + size
+        i, j, rest = i + size, j + size, rest - size
+
+
+def paragraph_groups(left: SideText, right: SideText) -> list[Group]:
+    """All paragraphs of both texts in groups, in the order of either text."""
+    a, b = _codes(left, right)
+    groups: list[Group] = []
+    p = q = 0
+    for block in [*matching_blocks(a, b), Block(len(a), len(b), 0)]:
+        if p < block.i and q < block.j:
+            gap = Group(p, block.i, q, block.j)
+            for group in [*_linked(left, right, gap), Group(block.i, block.i, block.j, block.j)]:
+                _alone(groups, p, group.p0, q, group.q0)
+                if group.p0 < group.p1:
+                    groups.append(group)
+                p, q = group.p1, group.q1
+        else:
+            _alone(groups, p, block.i, q, block.j)
+        groups.extend(
+            Group(block.i + n, block.i + n + 1, block.j + n, block.j + n + 1) for n in range(block.size)
+        )
+        p, q = block.i + block.size, block.j + block.size
+    return groups
+
+
+def _alone(groups: list[Group], p0: int, p1: int, q0: int, q1: int) -> None:
+    groups.extend(Group(p, p + 1, q0, q0) for p in range(p0, p1))
+    groups.extend(Group(p1, p1, q, q + 1) for q in range(q0, q1))
