@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from dedupreview.digests import timestamp
-from reviews.labels import ADVICE_IN_CONFLICT, ADVICE_PENDING, LABEL_NAMES_ZH, Direction, Label
+from reviews.labels import ADVICE_IN_CONFLICT, ADVICE_PENDING, LABEL_NAMES_ZH, Direction, Label, ReasonCode
 from reviews.models import Arbitration, Judgment
 from reviews.outcomes import outcome_from
 from reviews.tables.rows import ItemRecords, Row
@@ -182,7 +182,8 @@ def relation_rows(entry: ItemRecords, conclusion: Conclusion) -> list[tuple[str,
 
     ``copy``: the copy and the entry kept; both ways where nobody said which is kept. ``revised_by`` and ``revision_of``:
     the later and the earlier text; ``revision`` both ways where the direction is unknown or the origin common.
-    ``citation`` and ``template`` both ways. Independent pairs give nothing.
+    ``citation`` and ``template`` both ways, as ``interpretation`` where everybody said that one explains the other.
+    Other independent pairs give nothing.
     """
     left, right = entry.item.pair.left.doc_id, entry.item.pair.right.doc_id
     both_ways = [(left, conclusion.label, right), (right, conclusion.label, left)]
@@ -197,6 +198,8 @@ def relation_rows(entry: ItemRecords, conclusion: Conclusion) -> list[tuple[str,
         return both_ways
     if conclusion.label in (Label.COPY, Label.CITATION, Label.TEMPLATE):
         return both_ways
+    if conclusion.reason_code == ReasonCode.INTERPRETATION:
+        return [(left, "interpretation", right), (right, "interpretation", left)]
     return []
 
 
