@@ -65,4 +65,6 @@ def healthz(request: HttpRequest) -> JsonResponse:
         "workers": workers or 0,
         "reasons": reasons,
     }
-    return JsonResponse(body, status=503 if reasons else 200)
+    response = JsonResponse(body, status=503 if reasons else 200)
+    response._has_been_logged = True  # type: ignore[attr-defined]  # whoever asks every second knows it already
+    return response

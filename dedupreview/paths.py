@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import tempfile
 from pathlib import Path
@@ -13,6 +14,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 LONGEST_SOCKET_PATH = 100
 """Bytes; Linux allows 107 for a Unix socket and macOS 103, and the server needs a few for itself."""
+
+PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+~,-]+")
 
 
 def data_dir() -> Path:
@@ -29,11 +32,12 @@ def make_private(directory: Path) -> Path:
 def queue_socket(directory: Path) -> Path:
     """The socket of the queue server that belongs to this data directory; the same for every process that asks.
 
-    It lies in the data directory unless the path would be too long for a Unix socket; then in a private folder
-    whose name is derived from it.
+    It lies in the data directory unless its path is too long for a Unix socket or has a character that the client
+    cannot read back from the server's list of clients, such as a space; then in a private folder whose name is
+    derived from it.
     """
     inside = directory / "queue.sock"
-    if len(os.fsencode(inside)) <= LONGEST_SOCKET_PATH:
+    if len(os.fsencode(inside)) <= LONGEST_SOCKET_PATH and PLAIN_PATH.fullmatch(str(inside)):
         return inside
     mark = hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]
     return Path("/tmp") / f"dedupreview-{os.getuid()}-{mark}" / "queue.sock"

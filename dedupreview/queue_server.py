@@ -78,7 +78,15 @@ def command(server: Server, data_dir: Path) -> list[str]:
         *("--unixsocket", str(paths.queue_socket(data_dir)), "--unixsocketperm", "700"),
         *("--dir", str(folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
         *("--maxmemory-policy", "noeviction", "--daemonize", "no", "--loglevel", "warning"),
+        *("--logfile", str(folder / "server.log")),
     ]
+
+
+def last_words(server: Server, data_dir: Path, lines: int = 5) -> str:
+    """The end of the server's log."""
+    log = data_dir / "queue" / server.label / "server.log"
+    text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    return "\n".join(text.splitlines()[-lines:])
 
 
 def prepare_socket(data_dir: Path) -> Path:

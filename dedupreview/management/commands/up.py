@@ -83,7 +83,10 @@ class Command(BaseCommand):
         supervisor.add(web(listener))
         url = f"http://{url_host(options['host'])}:{listener.getsockname()[1]}"
         lock.write_text(json.dumps({"pid": os.getpid(), "url": url}), encoding="utf-8")
-        if self._wait_until_healthy(supervisor, f"{url}/healthz", workers=options["workers"]):
+        healthy = self._wait_until_healthy(supervisor, f"{url}/healthz", options["workers"])
+        if supervisor.stopping:
+            return
+        if healthy:
             self.say(f"ready after {time.monotonic() - began:.1f} s")
         self._introduce(url, people, options["host"])
 
@@ -97,16 +100,20 @@ class Command(BaseCommand):
             child = queue_child(server)
             supervisor.add(child)
             if not wait_for_queue(supervisor, child, queue):
+                words = queue_server.last_words(server, settings.DATA_DIR)
                 aside = queue_server.set_aside(server, settings.DATA_DIR)
-                self.say(f"the queue server could not read its files; they are now in {aside}")
+                self.say(f"the queue server did not start; its files are now in {aside}:\n{words}")
                 queue_server.command(server, settings.DATA_DIR)  # makes the empty folder
                 supervisor.start(child)
                 if not wait_for_queue(supervisor, child, queue):
-                    fail("the queue server does not start; its own words are above")
+                    fail(
+                        queue_server.last_words(server, settings.DATA_DIR)
+                        or "the queue server does not start"
+                    )
         except queue_server.QueueServerError as error:
             fail(str(error))
 
-    def _wait_until_healthy(self, supervisor: Supervisor, url: str, *, workers: int) -> bool:
+    def _wait_until_healthy(self, supervisor: Supervisor, url: str, workers: int) -> bool:
         end = time.monotonic() + HEALTHY_WITHIN
         state: dict[str, Any] = {}
         while time.monotonic() < end and not supervisor.stopping:
