@@ -177,7 +177,9 @@ def matching_blocks(a: str, b: str) -> list[Block]:
     return merged
 
 
-def _align(a: str, a0: int, a1: int, b: str, b0: int, b1: int, level: int, found: list[Block]) -> None:
+def _align(
+    a: str, a0: int, a1: int, b: str, b0: int, b1: int, level: int, found: list[Block]
+) -> None:
     if a0 < a1 and b0 < b1:
         head = common_prefix(a, a0, b, b0, min(a1 - a0, b1 - b0))
         if head:
@@ -192,7 +194,9 @@ def _align(a: str, a0: int, a1: int, b: str, b0: int, b1: int, level: int, found
     if (a1 - a0) * (b1 - b0) <= _CELLS:
         for op in Indel.opcodes(a[a0:a1], b[b0:b1]):
             if op.tag == "equal":
-                found.append(Block(a0 + op.src_start, b0 + op.dest_start, op.src_end - op.src_start))
+                found.append(
+                    Block(a0 + op.src_start, b0 + op.dest_start, op.src_end - op.src_start)
+                )
         return
     few = _few_edits(a[a0:a1], b[b0:b1], _FEW)
     if few is not None:

@@ -9,6 +9,7 @@ time, load or hash seed.
 
 from __future__ import annotations
 
+from ..align import Block
 from ..facts.reading import fold_table
 from .model import (
     Change,
@@ -19,13 +20,12 @@ from .model import (
     Row,
     Segment,
 )
+from .moves import cut_moves, find_moves
 from .numbering import assemble
 from .pieces import Piece, pieces_of
 from .rows import Group, paragraph_groups
 from .sides import INVISIBLE, SideText
 from .words import inner_blocks, tokenizer
-from .moves import cut_moves, find_moves
-from ..align import Block
 
 __all__ = [
     "ENGINE_VERSION",

@@ -115,10 +115,7 @@ class Invisible:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The whole comparison. ``counts`` has the keys of the kinds, layers and reasons that occur at all.
-
-    ``coarse`` says that some stretch was too large to be compared inside and is shown as replaced.
-    """
+    """The whole comparison. ``counts`` has the kinds, layers and reasons that occur, and always ``exact``."""
 
     engine: str
     rows: tuple[Row, ...]
@@ -127,7 +124,6 @@ class Comparison:
     moves: tuple[Move, ...]
     invisible: tuple[Invisible, ...]
     counts: Mapping[str, int]
-    coarse: bool = False
 
     def side(self, side: Side) -> str:
         """The text of one side, put together again from the segments."""

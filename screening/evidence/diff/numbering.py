@@ -18,7 +18,7 @@ from .model import (
     RowKind,
     Segment,
 )
-from .moves import MovedBlock
+from .moves import MovedBlock, move_groups
 from .pieces import Inner, Piece
 from .rows import Group
 from .sides import INVISIBLE, SideText
@@ -39,30 +39,39 @@ class _Assembly:
         self.move_changes: dict[int, int] = {}
         self.inner: dict[tuple[int, int], int] = {}
         self.places: dict[int, list[int | None]] = {}
+        self.leaders = move_groups(moves)
         self.spans = self._move_spans()
         self.row = 0
 
-    def _move_spans(self) -> list[tuple[int, int, int, int]]:
-        spans = []
-        for number, move in enumerate(self.moves):
+    def _move_spans(self) -> dict[int, tuple[int, int, int, int]]:
+        """Raw spans of each group of moves, by its first move."""
+        spans: dict[int, tuple[int, int, int, int]] = {}
+        for number, (move, leader) in enumerate(zip(self.moves, self.leaders, strict=True)):
             mine = [part for part in move.left.piece.left_parts if part.move == number]
             theirs = [part for part in move.right.piece.right_parts if part.move == number]
-            spans.append((mine[0].start, mine[-1].end, theirs[0].start, theirs[-1].end))
+            first = spans.get(leader, (mine[0].start, 0, theirs[0].start, 0))
+            spans[leader] = (first[0], mine[-1].end, first[2], theirs[-1].end)
         return spans
 
-    def change(self, kind: ChangeKind, l0: int, l1: int, r0: int, r1: int, move: int | None = None) -> int:
+    def change(
+        self, kind: ChangeKind, l0: int, l1: int, r0: int, r1: int, move: int | None = None
+    ) -> int:
         number = len(self.changes) + 1
         self.changes.append(Change(number, kind, l0, l1, r0, r1, self.row, move))
         return number
 
     def move(self, index: int) -> tuple[int, int]:
         """Number of a move and of its change; its inner changes are numbered when it is met first."""
-        if index not in self.move_numbers:
-            number = self.move_numbers[index] = len(self.move_numbers) + 1
-            self.move_changes[index] = self.change("move", *self.spans[index], number)
-            self.places[index] = [None, None]
-            self._inner_changes(index, number)
-        return self.move_numbers[index], self.move_changes[index]
+        leader = self.leaders[index]
+        if leader not in self.move_numbers:
+            number = self.move_numbers[leader] = len(self.move_numbers) + 1
+            self.move_changes[leader] = self.change("move", *self.spans[leader], number)
+            self.places[leader] = [None, None]
+            for member, its_leader in enumerate(self.leaders[leader:], leader):
+                if its_leader != leader:
+                    break
+                self._inner_changes(member, number)
+        return self.move_numbers[leader], self.move_changes[leader]
 
     def _inner_changes(self, index: int, number: int) -> None:
         move = self.moves[index]
@@ -70,9 +79,12 @@ class _Assembly:
         theirs = {p.gap: p for p in move.right.piece.right_parts if p.move == index and not p.equal}
         for gap in sorted(mine.keys() | theirs.keys()):
             a, b = mine.get(gap), theirs.get(gap)
-            block = move.blocks[gap]
-            l0 = self.left.raw_at[block.i + block.size - 1] + 1
-            r0 = self.right.raw_at[block.j + block.size - 1] + 1
+            if gap < 0:
+                l0, r0 = move.left.piece.l0, move.right.piece.r0
+            else:
+                block = move.blocks[gap]
+                l0 = self.left.raw_at[block.i + block.size - 1] + 1
+                r0 = self.right.raw_at[block.j + block.size - 1] + 1
             kind: ChangeKind = "replace" if a and b else "delete" if a else "insert"
             self.inner[index, gap] = self.change(
                 kind,
@@ -92,8 +104,12 @@ def _segment(side: SideText, op: Op, start: int, end: int, **more: object) -> Se
 
 def _different(asm: _Assembly, piece: Piece, left: list[Segment], right: list[Segment]) -> None:
     """Segments of a piece that differs, with its moved parts."""
-    mine = piece.left_parts or ([Inner(piece.l0, piece.l1, None, False)] if piece.l1 > piece.l0 else [])
-    theirs = piece.right_parts or ([Inner(piece.r0, piece.r1, None, False)] if piece.r1 > piece.r0 else [])
+    mine = piece.left_parts or (
+        [Inner(piece.l0, piece.l1, None, False)] if piece.l1 > piece.l0 else []
+    )
+    theirs = piece.right_parts or (
+        [Inner(piece.r0, piece.r1, None, False)] if piece.r1 > piece.r0 else []
+    )
     rest_left = [part for part in mine if part.move is None]
     rest_right = [part for part in theirs if part.move is None]
     together = len(rest_left) == len(rest_right) == 1
@@ -103,17 +119,25 @@ def _different(asm: _Assembly, piece: Piece, left: list[Segment], right: list[Se
             if together:
                 other = rest_right[0]
                 shared = asm.change("replace", part.start, part.end, other.start, other.end)
-                left.append(_segment(asm.left, "replace", part.start, part.end, change=shared, layer="exact"))
+                left.append(
+                    _segment(
+                        asm.left, "replace", part.start, part.end, change=shared, layer="exact"
+                    )
+                )
             else:
                 number = asm.change("delete", part.start, part.end, piece.r0, piece.r0)
-                left.append(_segment(asm.left, "delete", part.start, part.end, change=number, layer="exact"))
+                left.append(
+                    _segment(asm.left, "delete", part.start, part.end, change=number, layer="exact")
+                )
         else:
             left.append(_moved(asm, asm.left, part, "delete", 0))
     for part in theirs:
         if part.move is None:
             op: Op = "replace" if together else "insert"
             number = shared or asm.change("insert", piece.l1, piece.l1, part.start, part.end)
-            right.append(_segment(asm.right, op, part.start, part.end, change=number, layer="exact"))
+            right.append(
+                _segment(asm.right, op, part.start, part.end, change=number, layer="exact")
+            )
         else:
             right.append(_moved(asm, asm.right, part, "insert", 1))
 
@@ -121,10 +145,13 @@ def _different(asm: _Assembly, piece: Piece, left: list[Segment], right: list[Se
 def _moved(asm: _Assembly, side: SideText, part: Inner, op: Op, which: int) -> Segment:
     assert part.move is not None
     number, change = asm.move(part.move)
-    if asm.places[part.move][which] is None:
-        asm.places[part.move][which] = asm.row
+    place = asm.places[asm.leaders[part.move]]
+    if place[which] is None:
+        place[which] = asm.row
     if part.equal:
-        return _segment(side, "move", part.start, part.end, change=change, move=number, layer="exact")
+        return _segment(
+            side, "move", part.start, part.end, change=change, move=number, layer="exact"
+        )
     inner = asm.inner[part.move, part.gap]
     if asm.changes[inner - 1].kind == "replace":
         op = "replace"
@@ -175,7 +202,9 @@ def _row(asm: _Assembly, group: Group, pieces: list[Piece]) -> Row:
     )
 
 
-def _row_kind(group: Group, left: list[Segment], right: list[Segment], layer: Layer | None) -> RowKind:
+def _row_kind(
+    group: Group, left: list[Segment], right: list[Segment], layer: Layer | None
+) -> RowKind:
     if group.p0 < group.p1 and group.q0 < group.q1:
         return "changed" if layer == "exact" else "equal"
     segments = left or right
@@ -193,7 +222,14 @@ def _collapsed(rows: list[Row]) -> tuple[Row, ...]:
         around = plain[max(0, at - 1) : at + 2]
         if all(around) and len(rows) > 3:
             row = Row(
-                row.kind, row.left, row.right, row.left_number, row.right_number, row.moves, row.layer, True
+                row.kind,
+                row.left,
+                row.right,
+                row.left_number,
+                row.right_number,
+                row.moves,
+                row.layer,
+                True,
             )
         result.append(row)
     return tuple(result)
@@ -226,7 +262,7 @@ def assemble(
     moved = []
     for index, number in sorted(asm.move_numbers.items(), key=lambda item: item[1]):
         place = asm.places[index]
-        inner = sum(1 for key in asm.inner if key[0] == index)
+        inner = sum(1 for move, _ in asm.inner if asm.leaders[move] == index)
         moved.append(Move(number, *asm.spans[index], place[0] or 0, place[1] or 0, inner))
     counts: Counter[str] = Counter(change.kind for change in asm.changes)
     counts.update(change.layer for change in asm.cosmetic)

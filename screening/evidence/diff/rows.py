@@ -61,7 +61,9 @@ def _linked(left: SideText, right: SideText, gap: Group) -> list[Group]:
     return groups
 
 
-def _credit(left: SideText, right: SideText, block: Block, shared: dict[tuple[int, int], int]) -> None:
+def _credit(
+    left: SideText, right: SideText, block: Block, shared: dict[tuple[int, int], int]
+) -> None:
     i, j, rest = block
     while rest > 0:
         p, q = bisect_right(left.starts, i) - 1, bisect_right(right.starts, j) - 1
@@ -88,7 +90,8 @@ def paragraph_groups(left: SideText, right: SideText) -> list[Group]:
         else:
             _alone(groups, p, block.i, q, block.j)
         groups.extend(
-            Group(block.i + n, block.i + n + 1, block.j + n, block.j + n + 1) for n in range(block.size)
+            Group(block.i + n, block.i + n + 1, block.j + n, block.j + n + 1)
+            for n in range(block.size)
         )
         p, q = block.i + block.size, block.j + block.size
     return groups

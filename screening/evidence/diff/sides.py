@@ -13,8 +13,10 @@ from ..facts.reading import fold_table
 _INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
 INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 _PUNCTUATION = "，。、；：？！“”‘’（）《》〈〉【】〔〕「」『』…—–·•,;:?!\"'()\\[\\]{}"
-# signs that decide a value stay comparable: % ‰ - + < > = / and the point between two digits
-_LEFT_OUT = re.compile(rf"[\s{_INVISIBLE}{_PUNCTUATION}]+|\.(?!\d)|(?<!\d)\.")
+# signs that decide a value stay comparable: % ‰ + = / everywhere, - < > . * # beside digits
+_LEFT_OUT = re.compile(
+    rf"[\s{_INVISIBLE}{_PUNCTUATION}`|]+|[-<>](?![\d.])|\.(?!\d)|(?<!\d)[.*#]|\*(?!\d)"
+)
 _SPACE = re.compile(rf"[\s{_INVISIBLE}]*")
 _PARAGRAPH = re.compile(r"[^\n\r]*(?:\r\n|[\n\r])(?:[ \t\u3000]*(?:\r\n|[\n\r]))*|[^\n\r]+")
 

@@ -19,7 +19,15 @@ _MARGIN = 100
 _WINDOW = 8
 _SMALL_GAP = 16
 _NUMERIC = frozenset({"date", "number", "frequency", "duration", "money", "unit", "percent"})
-_PRIORITY: tuple[FactKind, ...] = ("percent", "frequency", "money", "date", "duration", "unit", "number")
+_PRIORITY: tuple[FactKind, ...] = (
+    "percent",
+    "frequency",
+    "money",
+    "date",
+    "duration",
+    "unit",
+    "number",
+)
 _FAMILY = {"modality": 0, "negation": 0, "condition": 1, "conclusion": 2, "body": 3}
 _LEVEL = re.compile(r"[条款项目章节编部]")
 _BARE_MEASURES = frozenset("件份项套台次")
@@ -57,10 +65,10 @@ def _kind(a: Fact, b: Fact, left: str, right: str) -> FactKind:
         return _numeric_kind(a, b, left, right)
     if a.kind in ("modality", "negation"):
         return _words_kind(a, b)
-    if a.kind == "article_number" and not (a.heading or b.heading):
-        # another article is renumbering, another depth or range is another rule
-        if _LEVEL.findall(a.value) != _LEVEL.findall(b.value):
-            return "number"
+    reference = a.kind == "article_number" and not (a.heading or b.heading)
+    if reference and _LEVEL.findall(a.value) != _LEVEL.findall(b.value):
+        # another article is renumbering, another depth is another rule
+        return "number"
     return a.kind
 
 
@@ -89,7 +97,9 @@ class _Comparison:
         kind = _kind(a, b, self.left.surface(i), self.right.surface(j))
         self._add(kind, a.value, b.value, a, b)
 
-    def _add(self, kind: FactKind, left: str | None, right: str | None, a: Fact | None, b: Fact | None) -> None:
+    def _add(
+        self, kind: FactKind, left: str | None, right: str | None, a: Fact | None, b: Fact | None
+    ) -> None:
         change = FactChange(
             kind,
             left,
@@ -103,7 +113,11 @@ class _Comparison:
 
     def _left_of(self, right_start: int) -> int:
         """Roughly where in the left text a place of the right text lies, for the order of changes."""
-        before = [c.left_end for _, c in self.changes if c.left_end and c.right_end and c.right_end <= right_start]
+        before = [
+            c.left_end
+            for _, c in self.changes
+            if c.left_end and c.right_end and c.right_end <= right_start
+        ]
         return max(before, default=right_start)
 
     def _supported(self, p: int, q: int, at: int) -> bool:
@@ -111,7 +125,9 @@ class _Comparison:
         left, right = len(self.left.skeleton), len(self.right.skeleton)
         before = after = 0
         for i, j, size in self.blocks[max(0, at - 4) : at + 5]:
-            head = min(min(i + size, p) - max(i, p - _WINDOW), min(j + size, q) - max(j, q - _WINDOW))
+            head = min(
+                min(i + size, p) - max(i, p - _WINDOW), min(j + size, q) - max(j, q - _WINDOW)
+            )
             tail = min(
                 min(i + size, p + _WINDOW + 1) - max(i, p + 1),
                 min(j + size, q + _WINDOW + 1) - max(j, q + 1),
@@ -151,7 +167,8 @@ class _Comparison:
         """A gap counts where common text holds it on both sides; the edge of a short text does too."""
         short = min(len(self.left.skeleton), len(self.right.skeleton)) < 300
         return all(
-            block.size >= 2 or (block.size == 0 and short) or (short and block.size) for block in (before, after)
+            block.size >= 2 or (block.size == 0 and short) or (short and block.size)
+            for block in (before, after)
         ) and (before.size + after.size >= 4)
 
     def _words(self, i0: int, i1: int, j0: int, j1: int) -> None:
@@ -186,13 +203,13 @@ class _Comparison:
         mine = _bodies_at(self.left, i0, i1)
         theirs = _bodies_at(self.right, j0, j1)
         for a, b in zip(mine, theirs, strict=False):
-            if a.key != b.key and not (a.key.endswith(b.key) or b.key.endswith(a.key)) or (
-                a.key != b.key and (i1 > i0) != (j1 > j0)
-            ):
+            if a.key != b.key:
                 self._add("body", a.value, b.value, a, b)
         if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
             return
-        if (i1 > i0 and _own_lines(self.left, i0, i1)) or (j1 > j0 and _own_lines(self.right, j0, j1)):
+        if (i1 > i0 and _own_lines(self.left, i0, i1)) or (
+            j1 > j0 and _own_lines(self.right, j0, j1)
+        ):
             return
         self.only_left.extend((-1, fact) for fact in mine[len(theirs) :])
         self.only_right.extend((-1, fact) for fact in theirs[len(mine) :])
@@ -201,7 +218,10 @@ class _Comparison:
         """Facts without a counterpart, but for those that merely moved."""
         left = [(f.kind, f.key) for _, f in self.only_left]
         right = [(f.kind, f.key) for _, f in self.only_right]
-        for mine, theirs, is_left in ((self.only_left, right, True), (self.only_right, left, False)):
+        for mine, theirs, is_left in (
+            (self.only_left, right, True),
+            (self.only_right, left, False),
+        ):
             for _, fact in mine:
                 identity = (fact.kind, fact.key)
                 if identity in theirs or self._within_change(fact, is_left):
@@ -213,7 +233,6 @@ class _Comparison:
                     self._add(kind, fact.value, None, fact, None)
                 else:
                     self._add(kind, None, fact.value, None, fact)
-
 
     def _within_change(self, fact: Fact, is_left: bool) -> bool:
         """不 inside 不合格, of which a change is on record already."""
@@ -237,7 +256,15 @@ def _words_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
         if x <= b and y >= a:
             raw_start, raw_end = sheet.reading.raw_span(x, y)
             found.append(
-                Fact(word.kind, word.key, raw_start, raw_end, word.key, negative=word.negative, weak=word.weak)
+                Fact(
+                    word.kind,
+                    word.key,
+                    raw_start,
+                    raw_end,
+                    word.key,
+                    negative=word.negative,
+                    weak=word.weak,
+                )
             )
     return found
 
@@ -250,7 +277,7 @@ def _own_lines(sheet: FactSheet, start: int, end: int) -> bool:
         return True
     starts = a == 0 or "\n" in text[max(0, sheet.clean_at(start - 1) + 1 if start else 0) : a]
     ends = b >= len(text) or "\n" in text[sheet.clean_at(end - 1) + 1 : b + 1]
-    return starts and ends and 0 < start
+    return starts and ends and start > 0
 
 
 def _bodies_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
@@ -261,7 +288,7 @@ def _bodies_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
     found = []
     for x, y in bodies(text[left : b + 16]):
         x, y = x + left, y + left
-        if x < b and y > a or (a == b and x < a < y):
+        if (x < b and y > a) or (a == b and x < a < y):
             raw = sheet.reading.raw_span(x, y)
             found.append(Fact("body", text[x:y], raw[0], raw[1], text[x:y]))
     return found

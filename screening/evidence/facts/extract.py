@@ -58,7 +58,9 @@ def _fact(item: _Item, reading: CleanText) -> Fact:
         key = draft.key or draft.value
         return Fact(draft.kind, draft.value, raw_start, raw_end, key, draft.mantissa, draft.heading)
     assert word is not None
-    return Fact(word.kind, word.key, raw_start, raw_end, word.key, "", False, word.negative, word.weak)
+    return Fact(
+        word.kind, word.key, raw_start, raw_end, word.key, "", False, word.negative, word.weak
+    )
 
 
 def read_facts(raw: str) -> FactSheet:

@@ -15,7 +15,17 @@ from typing import NamedTuple
 
 from .model import FactKind
 from .numerals import FRACTION_CHARS, POWER_CHARS, parse, plain
-from .units import CURRENCY_SIGNS, DURATION, IDIOMS, MONEY, READABLE, SAME_DURATION, SCALE, UnitAt, unit_at
+from .units import (
+    CURRENCY_SIGNS,
+    DURATION,
+    IDIOMS,
+    MONEY,
+    READABLE,
+    SAME_DURATION,
+    SCALE,
+    UnitAt,
+    unit_at,
+)
 
 
 class Draft(NamedTuple):
@@ -41,7 +51,9 @@ _HAN = (
 _N = rf"(?:{_ARABIC}|{_HAN})"
 _D2 = r"(?:\d{1,2}|[〇一二三四五六七八九十]{1,3}|元|正)"
 
-_NUMERAL_CLASS = rf"0-9零〇一二三四五六七八九十百千万亿两廿卅壹贰叁肆伍陆柒捌玖拾佰仟半{FRACTION_CHARS}"
+_NUMERAL_CLASS = (
+    rf"0-9零〇一二三四五六七八九十百千万亿两廿卅壹贰叁肆伍陆柒捌玖拾佰仟半{FRACTION_CHARS}"
+)
 TRIGGER = re.compile(
     # one character class first, so that the search is fast; then what makes it a beginning
     rf"[{_NUMERAL_CLASS}+\-±第每隔逐按上下今去明次翌当本民公负零星周人¥￥$€£URCH]"
@@ -81,7 +93,9 @@ _FREQUENCY = re.compile(
 _TIMES_A = re.compile(
     rf"(?P<n>{_N}|半)个?(?P<unit>天|日|周|星期|月|季度|年)(?:内)?(?:不少于|不超过|至少)?(?P<times>{_N})次"
 )
-_PER = re.compile(r"每(?:一)?(?P<unit>人|户|亩|公顷|平方米|立方米|吨|公斤|千克|件|次|台|套|辆|家|村|个|名|位|车|间|间房|学时|课时|学生|老师|股|份)")
+_PER = re.compile(
+    r"每(?:一)?(?P<unit>人|户|亩|公顷|平方米|立方米|吨|公斤|千克|件|次|台|套|辆|家|村|个|名|位|车|间|间房|学时|课时|学生|老师|股|份)"
+)
 _MONEY = re.compile(
     rf"(?P<cur>人民币|RMB|CNY|US\$|USD|HK\$|[¥￥$€£])(?P<sign>-)?(?P<n>{_N})(?P<about>[余多])?"
     r"(?P<unit>元整|圆整|元|圆|美元|USD)?"
@@ -163,7 +177,9 @@ def _date(text: str, at: int) -> Draft | None:
     part = match["part"] or ""
     if part == "度" and (month or text[at:end].endswith("角度")):
         end, part = end - 1, ""
-    value = f"{year or '----'}" + (f"-{month:02d}" if month else "") + (f"-{day:02d}" if day else "")
+    value = (
+        f"{year or '----'}" + (f"-{month:02d}" if month else "") + (f"-{day:02d}" if day else "")
+    )
     if part and part != "度":
         value += f" {part}"
     if not part and year and not month:
@@ -184,7 +200,11 @@ def _clock(text: str, at: int) -> Draft | None:
         return None
     hour = _small(match["h"])
     minute = 30 if match["m3"] else _small(match["m"] or match["m2"]) or 0
-    if hour is None or hour > 24 or (not match["m"] and not match["h"].isdigit() and not match["half"]):
+    if (
+        hour is None
+        or hour > 24
+        or (not match["m"] and not match["h"].isdigit() and not match["half"])
+    ):
         return None
     if match["half"] in ("下午", "晚上", "晚") and hour < 12:
         hour += 12
@@ -210,7 +230,9 @@ def _percent(text: str, at: int) -> Draft | None:
     mark = match["mark"] or {"百": "%", "千": "‰", "万": "‱"}[match["base"]]
     if mark.endswith("百分点"):
         return Draft("percent", f"{plus_minus}{_num(sign * number)}个百分点", start, match.end())
-    factor = {"%": Fraction(1), "‰": Fraction(1, 10), "‱": Fraction(1, 100), "成": Fraction(10)}[mark]
+    factor = {"%": Fraction(1), "‰": Fraction(1, 10), "‱": Fraction(1, 100), "成": Fraction(10)}[
+        mark
+    ]
     if mark == "成" and match["n"] not in "一二三四五六七八九两":
         return None
     return Draft("percent", f"{plus_minus}{_scaled(sign * number, factor)}%", start, match.end())
@@ -223,7 +245,10 @@ def _signed(text: str, at: int, sign: str | None) -> bool:
     if at == 0:
         return True
     before = text[at - 1]
-    return not (before.isascii() and before.isalnum()) and before not in "%‰℃日月年号元时分万亿十百千一二三四五六七八九〇—-)"
+    return (
+        not (before.isascii() and before.isalnum())
+        and before not in "%‰℃日月年号元时分万亿十百千一二三四五六七八九〇—-)"
+    )
 
 
 def _frequency(text: str, at: int) -> Draft | None:
@@ -233,7 +258,9 @@ def _frequency(text: str, at: int) -> Draft | None:
             return None
         if text[at] in "按逐" and match.end() < len(text) and text[match.end()] in "期度份次":
             return None
-        unit = {"天": "日", "星期": "周", "季": "季度", "年度": "年"}.get(match["unit"], match["unit"])
+        unit = {"天": "日", "星期": "周", "季": "季度", "年度": "年"}.get(
+            match["unit"], match["unit"]
+        )
         count = parse(match["n"]) if match["n"] else Decimal(1)
         if count is None:
             return None
@@ -260,7 +287,9 @@ def _money(text: str, at: int) -> Draft | None:
         currency = MONEY[match["unit"]][0]
     about = "+" if match["about"] else ""
     sign = "-" if match["sign"] else ""
-    return Draft("money", f"{sign}{_num(number)}{about} {currency}", at, match.end(), _mantissa(match["n"]))
+    return Draft(
+        "money", f"{sign}{_num(number)}{about} {currency}", at, match.end(), _mantissa(match["n"])
+    )
 
 
 _ARTICLE_LEVEL = re.compile(rf"第[(]?({_N})[)]?(条|款|项|目|章|节|编|部分)")
@@ -312,12 +341,16 @@ def _quantity(text: str, match: re.Match[str]) -> Draft | None:
         unit = None
     if unit is not None:
         return _with_unit(text, start, number * value_sign, numeral, unit, prefix)
-    if numeral == "半" or (not arabic and (len(numeral) == 1 or not set(numeral) & set("十百千万亿"))):
-        if not (not arabic and len(numeral) >= 3):
-            return None
-    if not arabic and numeral in ("千万", "万一", "百十", "万千", "千百", "万万", "亿万"):
+    if not arabic and not _says_a_number(numeral):
         return None
     return Draft("number", f"{prefix}{_num(number * value_sign)}", start, end, _mantissa(numeral))
+
+
+def _says_a_number(numeral: str) -> bool:
+    """Whether characters without a measure word are a number: 三百二十 and 〇五一二, not 一, 三五 or 千万."""
+    if numeral in ("千万", "万一", "百十", "万千", "千百", "万万", "亿万"):
+        return False
+    return len(numeral) >= 3 or (len(numeral) == 2 and not set(numeral).isdisjoint("十百千万亿"))
 
 
 def _with_unit(
@@ -326,7 +359,11 @@ def _with_unit(
     name, end = unit.name, unit.end
     about = "+" if unit.about else ""
     mantissa = _mantissa(numeral)
-    half = Fraction(1, 2) if text.startswith("半", end) and name in ("年", "个月", "天", "小时") else Fraction(0)
+    half = (
+        Fraction(1, 2)
+        if text.startswith("半", end) and name in ("年", "个月", "天", "小时")
+        else Fraction(0)
+    )
     if half:
         end += 1
     if name in MONEY:
@@ -337,14 +374,20 @@ def _with_unit(
             amount += Fraction(_small(cents["j"]) or 0, 10) + Fraction(_small(cents["f"]) or 0, 100)
             end = cents.end()
         per = _per_unit(text, end)
-        return Draft("money", f"{prefix}{_num(amount)}{about} {base}{per}", start, end + len(per), mantissa)
+        return Draft(
+            "money", f"{prefix}{_num(amount)}{about} {base}{per}", start, end + len(per), mantissa
+        )
     if name in DURATION:
         if name == "日" and not about and _is_day_of_month(text, start, end, number):
             return Draft("date", f"----{int(number):02d}", start, end)
         base, factor = DURATION[name]
         total = Fraction(number) + half
         key = f"{prefix}{_num(total * factor)}{about}{base}"
-        value = key if numeral == "半" else f"{prefix}{_num(total)}{about}{SAME_DURATION.get(name, name)}"
+        value = (
+            key
+            if numeral == "半"
+            else f"{prefix}{_num(total)}{about}{SAME_DURATION.get(name, name)}"
+        )
         return Draft("duration", value, start, end, mantissa, key=key)
     base, factor = SCALE[name]
     per = _per_unit(text, end)
@@ -397,7 +440,9 @@ def _at(text: str, at: int) -> Draft | None:
     if char in "今去明次翌当本星周上下":
         relative = _RELATIVE.match(text, at)
         if relative:
-            return Draft("date", relative[0].replace("星期", "周").replace("天", "日"), at, relative.end())
+            return Draft(
+                "date", relative[0].replace("星期", "周").replace("天", "日"), at, relative.end()
+            )
         return _clock(text, at) if char in "上下" else None
     if char in "民公":
         return _date(text, at)

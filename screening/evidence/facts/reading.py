@@ -49,7 +49,7 @@ def fold_table() -> dict[int, str]:
             table[code] = chr(code - 0xFEE0)
     table.update({ord(a): b for a, b in _LOOKALIKES.items()})
     # private characters mark facts in the skeleton, so a text may not bring its own
-    table.update({code: "\ufffd" for code in range(0xE000, 0xE010)})
+    table.update(dict.fromkeys(range(57344, 57360), "�"))
     return table
 
 

@@ -19,7 +19,21 @@ _DIGITS_CODE = re.compile(
     r"(?:编号|文号|案号|字号|合同号|标准号|批号|档号|登记号|许可证号|备案号)[:：为是]?(?P<c>[0-9A-Za-z\u4e00-\u9fff]{0,4}?[0-9A-Za-z]{1,20}(?:[-./][0-9A-Za-z]{1,12}){0,6})"
 )
 _PREFIX_STOP = frozenset("据按照和与及见由的是以依于为在对经将第号件项把凭到起至办同文即有《》")
-_PREFIX_WORDS = ("根据", "依据", "按照", "遵照", "关于", "贯彻", "落实", "转发", "印发", "执行", "参照", "废止", "修改")
+_PREFIX_WORDS = (
+    "根据",
+    "依据",
+    "按照",
+    "遵照",
+    "关于",
+    "贯彻",
+    "落实",
+    "转发",
+    "印发",
+    "执行",
+    "参照",
+    "废止",
+    "修改",
+)
 
 
 def _prefix(text: str, at: int) -> int:
@@ -54,7 +68,9 @@ def document_numbers(text: str) -> list[Draft]:
     for match in _CODE.finditer(text):
         code = match[0]
         if any(mark in code for mark in "-/") and any(c.isdigit() for c in code):
-            found.append(Draft("document_number", code.replace(" ", ""), match.start(), match.end()))
+            found.append(
+                Draft("document_number", code.replace(" ", ""), match.start(), match.end())
+            )
     for match in _DIGITS_CODE.finditer(text):
         found.append(Draft("document_number", match["c"], match.start("c"), match.end("c")))
     found.sort(key=lambda draft: (draft.start, -draft.end))
@@ -85,7 +101,9 @@ def bodies(text: str) -> list[tuple[int, int]]:
             char = text[start - 1]
             if not ("\u4e00" <= char <= "\u9fff"):
                 break
-            if char in _NAME_STOP and not (char in "和与及" and start - 1 > floor and end - start < 8):
+            if char in _NAME_STOP and not (
+                char in "和与及" and start - 1 > floor and end - start < 8
+            ):
                 break
             start -= 1
         if spans and start <= spans[-1][1] and start - spans[-1][1] == 0:

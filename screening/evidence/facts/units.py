@@ -65,22 +65,33 @@ SCALE |= {name: (name, 1) for name in _COUNTED if name not in SCALE}
 MONEY = _MONEY
 READABLE: dict[str, str] = {name: name for name in SCALE}
 """One name for all spellings of a unit: ㎡ and m2 are 平方米."""
-for _base, _group in _SCALED.items():
+for _group in _SCALED.values():
     _first: dict[Fraction | int, str] = {}
     for _name, _factor in _group.items():
         READABLE[_name] = _first.setdefault(_factor, _name)
-SAME_DURATION = {"天": "日", "个月": "个月", "星期": "周", "个星期": "周", "礼拜": "周", "个周": "周", "工作日": "个工作日",
-                 "个自然日": "日", "个小时": "小时", "个钟头": "小时", "h": "小时", "min": "分钟", "秒钟": "秒", "个年": "年"}
+SAME_DURATION = {
+    "天": "日",
+    "个月": "个月",
+    "星期": "周",
+    "个星期": "周",
+    "礼拜": "周",
+    "个周": "周",
+    "工作日": "个工作日",
+    "个自然日": "日",
+    "个小时": "小时",
+    "个钟头": "小时",
+    "h": "小时",
+    "min": "分钟",
+    "秒钟": "秒",
+    "个年": "年",
+}
 DURATION = _DURATION
 
-# a measure word right after 一 that is no measure word: 一般, 一致, 一方面, 十分, 万一
-_CHAR_ONLY = {"一级", "一部", "一起", "一线", "一道", "一路", "一代", "一度", "一回", "一处", "一口", "一手", "一把", "一批",
-              "一本", "一流", "一节", "一点", "一分", "十分", "三农", "一门", "一只", "一节", "一头", "一条", "一环", "一段",
-              "万分", "百度", "百分", "千方", "万方", "万里", "千里", "四方", "一方", "一片", "一块", "一国", "两国", "各国",
-              "一市", "一区", "百姓", "一安", "一村", "一县", "一乡", "一镇", "一省", "一步", "三角", "一等", "一期一会",
-              "一名", "一字", "一席", "一股", "一列", "两安", "一班"}  # fmt: skip
-IDIOMS = frozenset(_CHAR_ONLY)
-
+IDIOMS = frozenset(
+    "一部 一起 一线 一道 一路 一代 一度 一回 一口 一手 一流 一点 一分 十分 三农 一环 一段 万分 百度 百分 千方 万方 万里 千里 四方 "
+    "一方 一片 一块 一国 百姓 一村 一县 一乡 一镇 一省 一步 三角 一席 一股 一列 一班 一支 一只 一头".split()
+)
+"""Numeral and measure word that together say no quantity: 一起, 十分, 百分."""
 
 _NAMES = frozenset([*SCALE, *MONEY, *DURATION])
 _LENGTHS = tuple(range(max(map(len, _NAMES)), 0, -1))
@@ -107,7 +118,11 @@ def unit_at(text: str, at: int) -> UnitAt | None:
         name = text[at : at + length]
         if name in _NAMES:
             end = at + len(name)
-            if name[-1].isascii() and text[end : end + 1].isascii() and text[end : end + 1].isalnum():
+            if (
+                name[-1].isascii()
+                and text[end : end + 1].isascii()
+                and text[end : end + 1].isalnum()
+            ):
                 return None
             return UnitAt(name, end, about)
     return None

@@ -26,7 +26,9 @@ class Word(NamedTuple):
     weak: bool = False
 
 
-def _words(kind: FactKind, table: str, *, negative: bool = False, weak: bool = False) -> dict[str, Word]:
+def _words(
+    kind: FactKind, table: str, *, negative: bool = False, weak: bool = False
+) -> dict[str, Word]:
     """``a=b=c d``: groups of words with one meaning, named by the first."""
     found = {}
     for group in table.split():
@@ -167,7 +169,9 @@ _AFTER: dict[str, frozenset[str]] = {
 }
 
 
-def _scan(pattern: re.Pattern[str], table: dict[str, Word], text: str) -> list[tuple[Word, int, int]]:
+def _scan(
+    pattern: re.Pattern[str], table: dict[str, Word], text: str
+) -> list[tuple[Word, int, int]]:
     found: list[tuple[Word, int, int]] = []
     meaning = table.get
     for match in pattern.finditer(text):
