@@ -6,6 +6,7 @@ after their own opinion; that an item is in conflict, and how, is itself news ab
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -56,7 +57,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class PairView:
-    """One item as one person may see it. ``left`` and ``right`` are canonical; ``swapped`` says how to show them."""
+    """One item as one person may see it. ``left`` and ``right`` are canonical; ``swapped`` says how to show them.
+
+    ``item`` is a copy whose ``state`` and ``conflict`` are those that may be shown.
+    """
 
     item: ReviewItem
     part: Part
@@ -150,10 +154,12 @@ def pair_view(item: ReviewItem, person: Person, *, now: datetime | None = None) 
     is_open = round.state == ReviewRound.State.OPEN
     may_arbitrate = part == "arbitrator" and is_open and not own and _active(item, person)
     in_conflict = item.state == ReviewItem.State.CONFLICT
+    state = _shown_state(item, part)
+    conflict = item.conflict if revealed else ""
     return PairView(
-        item=item,
+        item=_blinded(item, state, conflict),
         part=part,
-        state=_shown_state(item, part),
+        state=state,
         left=item.pair.left,
         right=item.pair.right,
         swapped=is_swapped(item, person),
@@ -171,7 +177,7 @@ def pair_view(item: ReviewItem, person: Person, *, now: datetime | None = None) 
         can_opine=may_arbitrate and in_conflict and opinion is None,
         can_decide=may_arbitrate and (in_conflict or bool(item.revision)),
         own_opinion=opinion,
-        conflict=item.conflict if revealed else "",
+        conflict=conflict,
         judgments=_all_judgments(item) if closed else [],
         opinions=list(item.opinions.select_related("arbitrator")) if closed else [],
         arbitrations=list(item.arbitrations.select_related("arbitrator").order_by("version"))
@@ -179,6 +185,13 @@ def pair_view(item: ReviewItem, person: Person, *, now: datetime | None = None) 
         else [],
         outcome=outcome_of(item) if closed else None,
     )
+
+
+def _blinded(item: ReviewItem, state: str, conflict: str) -> ReviewItem:
+    """A copy for showing that tells no more than the view does; never to be saved."""
+    shown = copy.copy(item)
+    shown.state, shown.conflict = state, conflict
+    return shown
 
 
 def _seat_of(item: ReviewItem, person: Person) -> ReviewSlot | None:

@@ -100,8 +100,8 @@ def lock_member(
 ) -> RoundMember | None:
     """The person's active membership, locked: everything one person does in a round happens one after the other."""
     return (
-        RoundMember.objects.select_for_update()
-        .filter(round_id=round_id, person=person, part=part, active=True)
+        RoundMember.objects.select_for_update(of=("self",))
+        .filter(round_id=round_id, person=person, part=part, active=True, person__is_active=True)
         .first()
     )
 
