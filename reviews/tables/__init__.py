@@ -4,7 +4,7 @@
 takes people's signatures, ``ledger`` checks the database itself. What other packages call stands here.
 """
 
-from reviews.tables.download import download_name, zip_stream
+from reviews.tables.download import download_name, zip_response, zip_stream
 from reviews.tables.errors import TableError
 from reviews.tables.exporting import (
     export_table,
@@ -33,5 +33,6 @@ __all__ = [
     "table_folder",
     "verify_chain",
     "verify_table",
+    "zip_response",
     "zip_stream",
 ]

@@ -6,6 +6,9 @@ import io
 import zipfile
 from collections.abc import Iterator
 
+from django.http import StreamingHttpResponse
+from django.utils.http import content_disposition_header
+
 from reviews.models import ReviewTable
 from reviews.tables.exporting import table_folder
 
@@ -18,6 +21,15 @@ def download_name(table: ReviewTable) -> str:
     """The file name to offer: the round's name in any script, and the number of the table."""
     name = "".join("_" if c in '/\\:*?"<>|' or not c.isprintable() else c for c in table.round.name)
     return f"{name.strip('. ')[:80] or 'table'}-{table.number}.zip"
+
+
+def zip_response(table: ReviewTable) -> StreamingHttpResponse:
+    """The answer that offers the zip of a finished table; who may have it, the caller has decided."""
+    response = StreamingHttpResponse(zip_stream(table), content_type="application/zip")
+    disposition = content_disposition_header(True, download_name(table))
+    if disposition:
+        response["Content-Disposition"] = disposition
+    return response
 
 
 def zip_stream(table: ReviewTable) -> Iterator[bytes]:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from dedupreview.digests import timestamp
-from reviews.labels import ADVICE_IN_CONFLICT, ADVICE_PENDING, LABEL_NAMES_ZH, Direction, Label, ReasonCode
+from reviews.labels import (
+    ADVICE_IN_CONFLICT,
+    ADVICE_PENDING,
+    LABEL_NAMES_ZH,
+    Direction,
+    Label,
+    ReasonCode,
+)
 from reviews.models import Arbitration, Judgment
 from reviews.outcomes import outcome_from
 from reviews.tables.rows import ItemRecords, Row
