@@ -216,15 +216,18 @@ class Site:
             return {}
 
     def processes(self) -> dict[int, str]:
-        """Every living process that has this data directory in its environment: id and command line. Linux only."""
+        """Every living process of this data directory, by id with its command line. Linux only.
+
+        It has the directory in its environment or, where it writes its title over that, in the title.
+        """
         mark = f"DEDUPREVIEW_DATA_DIR={self.data_dir}".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if mark in (folder / "environ").read_bytes().split(b"\0"):
-                    words = (folder / "cmdline").read_bytes().split(b"\0")
-                    if words != [b""]:  # a zombie has none
-                        found[int(folder.name)] = b" ".join(words).decode(errors="replace").strip()
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").strip()
+                ours = mark in (folder / "environ").read_bytes().split(b"\0")
+                if line and (ours or os.fsencode(self.data_dir) in line):  # a zombie has no line
+                    found[int(folder.name)] = line.decode(errors="replace")
         return found
 
     def find(self, what: str) -> list[int]:

@@ -36,7 +36,7 @@ def test_a_life_of_the_site(whole_site: Site) -> None:
     site = whole_site
     site.start()
     assert site.health()["status"] == "ok"
-    assert site.health()["workers"] == 2
+    assert until(lambda: site.health().get("workers") == 2, 60)
     assert stat.S_IMODE((site.data_dir / "secret_key").stat().st_mode) == 0o600
     assert stat.S_IMODE(site.data_dir.stat().st_mode) == 0o700
 

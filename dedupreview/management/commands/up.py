@@ -191,14 +191,14 @@ def environment(host: str) -> dict[str, str]:
 def queue_child(server: queue_server.Server) -> Child:
     """The queue server; SIGTERM lets it write what it has."""
     program = queue_server.command(server, settings.DATA_DIR)
-    return Child("queue server", program, grace=2.5, end_signal=signal.SIGTERM)
+    return Child("queue server", program, grace=2.0, end_signal=signal.SIGTERM)
 
 
 def background(workers: int) -> list[Child]:
     """The workers, and the process that looks after the runs."""
     program = [sys.executable, "-m", "screening.workers"]
     children = [
-        Child(f"worker {number}", program, grace=3.0, insist_after=1.5)
+        Child(f"worker {number}", program, grace=2.5, insist_after=1.2)
         for number in range(1, workers + 1)
     ]
     return [*children, Child("sweeper", [sys.executable, "-m", "dedupreview.sweeper"], grace=1.5)]
@@ -210,7 +210,7 @@ def web(listener: socket.socket) -> Child:
         *(sys.executable, "-m", "gunicorn", "--config", "python:dedupreview.gunicorn_conf"),
         *("--bind", f"fd://{listener.fileno()}", "dedupreview.wsgi:application"),
     ]
-    return Child("web server", program, grace=3.5, pass_fds=[listener.fileno()])
+    return Child("web server", program, grace=3.0, pass_fds=[listener.fileno()])
 
 
 def wait_for_queue(
