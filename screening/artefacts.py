@@ -56,17 +56,17 @@ def write_run(
     """
     out = Path(out_dir)
     out.mkdir(parents=True, exist_ok=True)
-    with _replacing(out / "candidates.jsonl") as candidates, _replacing(out / "review_table.csv", "utf-8-sig") as review:
+    with _replacing(out / "candidates.jsonl") as candidates, _replacing(out / "review_table.csv") as review:
         table = _writer(review)
         table.writerow(REVIEW_HEADER)
         for candidate in result.candidates:
             left, right = documents[candidate.left], documents[candidate.right]
             candidates.write(_dump(candidate_line(candidate, left, right)) + "\n")
             table.writerow(_review_row(candidate, left, right))
-    _write(out / "originals.csv", lambda file: _originals(file, result), "utf-8-sig")
+    _write(out / "originals.csv", lambda file: _originals(file, result))
     _write(out / "normalized.jsonl", lambda file: _normalized(file, result))
     rows = threshold_rows(result, labels, thresholds) if labels is not None else []
-    _write(out / "thresholds.csv", lambda file: _thresholds(file, rows), "utf-8-sig")
+    _write(out / "thresholds.csv", lambda file: _thresholds(file, rows))
     _write(out / "run.json", lambda file: file.write(run_json(result)))
 
 

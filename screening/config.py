@@ -54,7 +54,9 @@ class ScreeningConfig:
     ``k`` is the window in ``unit``; ``dynamic_k`` replaces it by length, as ((below, k), ..., (0, k)) over normalised
     characters, 0 meaning no bound. ``bands`` and ``rows`` are datasketch's choice for threshold and weights unless
     both are given. ``exhaustive`` scores every pair. ``exact_below``: collections of at most so many texts are
-    compared signature by signature, so that banding loses nothing.
+    compared signature by signature, so that banding loses nothing. Templates: ``template_share`` of the shorter text,
+    and ``template_least`` characters or half of it, lie under grams of at most ``template_cap`` texts, and shared runs
+    average ``template_run`` characters: common turns of phrase scattered over long texts are no form.
     """
 
     preset_name: str = "default"
@@ -81,6 +83,7 @@ class ScreeningConfig:
     template_cap: int = 100
     template_share: float = 0.15
     template_least: int = 32
+    template_run: int = 16
     family_size: int = 4
     exhaustive: bool = False
     strata: tuple[Stratum, ...] = field(default=())

@@ -203,14 +203,6 @@ class Matcher:
         """The k at which two texts are compared."""
         return self.ks[int(min(self.space_of[a], self.space_of[b]))]
 
-    def shingle_texts(self, c: int, k: int, places: NDArray[np.int32]) -> tuple[str, ...]:
-        """The shingles of text c that begin at ``places`` (those below 0 are left out)."""
-        if self.words is not None:
-            tokens = self.words.tokens(c)
-            return tuple(" ".join(tokens[p : p + k]) for p in places.tolist() if p >= 0)
-        text = self.corpus.text(c)
-        return tuple(text[p : p + k] for p in places.tolist() if p >= 0)
-
 
 def _thresholds(corpus: Corpus, config: ScreeningConfig) -> Floats:
     """For each text the lowest threshold of its documents' strata."""

@@ -17,6 +17,7 @@ from screening.matching import Matcher
 from screening.ranking import rank_pairs
 from screening.readings import read_changes
 from screening.result import CHANNEL_BITS, EXCERPTS, PairTable, ScreeningResult, TextPairs
+from screening.suggest import hints
 from screening.text.corpus import Corpus, pack
 from screening.text.normalise import NormaliseOptions
 from screening.text.shingles import in_threads
@@ -92,7 +93,8 @@ def screen(
     table = _expand(corpus, texts, same, numbered, config, funnel)
     run.report("rank", 0, len(table))
     table = rank_pairs(corpus, texts, table, config)
-    changes = read_changes(corpus, texts, table, run.report) if facts else []
+    table.hint = hints(corpus, texts, table, config)
+    changes = read_changes(corpus, texts, table, run.report, run.threads) if facts else []
     return ScreeningResult(
         config=config,
         documents=documents,
@@ -250,7 +252,8 @@ def _measure_some(
         needed = np.maximum(
             config.template_share * shorter, np.minimum(config.template_least, 0.5 * shorter)
         )
-        texts.flags[texts.measures[:, 4] >= needed] |= CHANNEL_BITS["templates"]
+        whole = texts.measures[:, 1] >= config.template_run * texts.measures[:, 3]
+        texts.flags[(texts.measures[:, 4] >= needed) & whole] |= CHANNEL_BITS["templates"]
     return texts
 
 
@@ -296,5 +299,11 @@ def _expand(
     asked = corpus.is_subject[left] | corpus.is_subject[right]
     left, right, source, flags = left[asked], right[asked], source[asked], flags[asked]
     return PairTable(
-        left, right, source, flags, np.ones(len(left), dtype=bool), np.zeros(len(left), dtype=np.uint8)
+        left,
+        right,
+        source,
+        flags,
+        np.ones(len(left), dtype=bool),
+        np.zeros(len(left), dtype=np.uint8),
+        np.zeros(len(left), dtype=np.uint8),
     )

@@ -1,44 +1,153 @@
-"""Changed facts of every candidate: each document is read once, each pair of different texts compared once."""
+"""Changed facts of every candidate: each document is read once, in as many processes as there are processors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import marshal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from screening.result import PairTable, TextPairs, pair_excerpts
+import numpy as np
+
+from screening.result import PairTable, TextPairs, excerpts_of
 from screening.text.corpus import Corpus
+from screening.text.shingles import slices
 
 if TYPE_CHECKING:
     from screening.evidence.facts import FactChange
+    from screening.evidence.reader_process import Answer, Job
 
 WHOLE = 0.5
 """From this containment on whole texts are compared; below it only what surrounds shared passages."""
 
+WORTH_A_PROCESS = 1_000_000
+"""Characters to read from which a second process pays for its start."""
+
+Report = Callable[[str, int, int], None]
+
 
 def read_changes(
-    corpus: Corpus, texts: TextPairs, table: PairTable, report: Callable[[str, int, int], None]
+    corpus: Corpus, texts: TextPairs, table: PairTable, report: Report, processes: int = 1
 ) -> list[tuple[FactChange, ...]]:
-    """Fact changes of every row of ``table``."""
-    from screening.evidence.facts import compare_facts, read_facts
+    """Fact changes of every row of ``table``; ``report`` may raise to stop."""
+    from screening.evidence.facts import FactChange
 
-    sheets: dict[int, object] = {}
-    result: list[tuple[FactChange, ...]] = []
-    left, right, pair = table.left.tolist(), table.right.tolist(), table.text_pair.tolist()
+    rows, jobs = _jobs(corpus, texts, table)
+    report("facts", 0, len(jobs))
+    result: list[tuple[FactChange, ...]] = [()] * len(table)
+    size = sum(len(corpus.documents[d].raw) for d in {d for job in jobs for d in job[:2]})
+    if processes > 1 and size > WORTH_A_PROCESS:
+        answers = _in_processes(corpus, jobs, report, processes)
+    else:
+        answers = _here(corpus, jobs, report)
+    for row, answer in zip(rows, answers, strict=True):
+        if answer:
+            result[row] = tuple([FactChange(*change) for change in answer])  # type: ignore[arg-type]
+    return result
+
+
+def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[int], list[Job]]:
+    """Rows whose raw texts differ, ordered by left document, and what to compare for each."""
+    order = np.lexsort((table.right, table.left))
+    pair = table.text_pair[order]
+    scored = texts.scores.containment if len(texts.low) else np.empty(0)
+    near = np.zeros(len(order), dtype=bool)
+    near[pair >= 0] = scored[pair[pair >= 0]] < WHOLE
+    left, right = table.left[order], table.right[order]
+    spans = iter(excerpts_of(corpus, texts, left[near], right[near], pair[near]))
+    rows: list[int] = []
+    jobs: list[Job] = []
     documents = corpus.documents
-    for row, (d, e, p) in enumerate(zip(left, right, pair, strict=True)):
-        if row % 2000 == 0:
-            report("facts", row, len(left))
-        if documents[d].raw == documents[e].raw or (p >= 0 and not texts.flags[p]):
-            result.append(())
+    found = (table.flags > 0)[order].tolist()
+    for row, d, e, confined, asked in zip(
+        order.tolist(), left.tolist(), right.tolist(), near.tolist(), found, strict=True
+    ):
+        shared = next(spans) if confined else None
+        if not asked or documents[d].raw == documents[e].raw:
             continue
-        for x in (d, e):
-            if x not in sheets:
-                sheets[x] = read_facts(documents[x].raw)
-        spans = None
-        if p >= 0 and texts.scores.containment[p] < WHOLE:
-            spans = [
-                (x.left_start, x.left_end, x.right_start, x.right_end)
-                for x in pair_excerpts(corpus, texts, p, d, e, 3)
+        rows.append(row)
+        jobs.append(
+            (d, e, None if shared is None else [(x.left_start, x.left_end, x.right_start, x.right_end) for x in shared])
+        )
+    return rows, jobs
+
+
+def _here(corpus: Corpus, jobs: Sequence[Job], report: Report) -> list[Answer]:
+    from screening.evidence.reader_process import BATCH, answers
+
+    texts = {d: corpus.documents[d].raw for job in jobs for d in job[:2]}
+    result: list[Answer] = []
+    for answer in answers(texts, jobs):
+        result.append(answer)
+        if len(result) % BATCH == 0:
+            report("facts", len(result), len(jobs))
+    return result
+
+
+def _in_processes(corpus: Corpus, jobs: Sequence[Job], report: Report, processes: int) -> list[Answer]:
+    """The jobs in slices, one process each; what a process that died leaves behind is done here."""
+    done = [0] * processes
+    parts = slices(len(jobs), processes)
+    children = [_start() for _ in parts]
+    try:
+        with ThreadPoolExecutor(len(parts)) as pool:
+            futures = [
+                pool.submit(_ask, child, corpus, jobs[lo:hi], done, number)
+                for number, (child, (lo, hi)) in enumerate(zip(children, parts, strict=True))
             ]
-        result.append(compare_facts(sheets[d], sheets[e], spans))  # type: ignore[arg-type]
+            try:
+                while not all(future.done() for future in futures):
+                    _wait(futures)
+                    report("facts", sum(done), len(jobs))
+            except BaseException:
+                for child in children:
+                    child.kill()
+                raise
+    finally:
+        for child in children:
+            child.wait()
+    result: list[Answer] = []
+    for future, (lo, hi) in zip(futures, parts, strict=True):
+        part = future.result()
+        result += part
+        if len(part) < hi - lo:
+            result += _here(corpus, jobs[lo + len(part) : hi], report)
+    return result
+
+
+def _wait(futures: Sequence[object]) -> None:
+    from concurrent.futures import wait
+
+    wait(futures, timeout=0.2)  # type: ignore[type-var]
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "screening.evidence.reader_process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).resolve().parents[1],
+    )
+
+
+def _ask(
+    child: subprocess.Popen[bytes], corpus: Corpus, jobs: Sequence[Job], done: list[int], number: int
+) -> list[Answer]:
+    """Send the jobs and gather the answers, as many as come."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    texts = {d: corpus.documents[d].raw for job in jobs for d in job[:2]}
+    result: list[Answer] = []
+    try:
+        with child.stdin as stdin:
+            stdin.write(marshal.dumps((texts, list(jobs))))
+        while len(result) < len(jobs):
+            result += marshal.load(child.stdout)
+            done[number] = len(result)
+    except (OSError, EOFError, ValueError, TypeError):
+        pass
+    child.stdout.close()
     return result

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from screening.channels import Pairs, no_pairs, split
 from screening.config import CHANNELS, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
-from screening.evidence.excerpts import Excerpt, Run, raw_excerpt, shared_runs
+from screening.evidence.excerpts import Excerpt, closed, shared_runs
 from screening.matching import Matcher, Scores
-from screening.suggest import suggest
+from screening.suggest import SUGGESTIONS, with_facts
 from screening.text.corpus import Corpus
+from screening.text.normalise import from_code_points, with_marks
 
 if TYPE_CHECKING:
     from screening.evidence.facts import FactChange
@@ -25,6 +26,9 @@ CHANNEL_BITS: Mapping[str, int] = {name: 1 << i for i, name in enumerate(CHANNEL
 
 EXCERPTS = 5
 SHOWN_SHINGLES = 20
+
+SHORT_TEXT = 2000
+"""Up to this length a pair without a run of the usual length is searched for shorter ones."""
 
 NOTES: tuple[str, ...] = ("", "equal_copies", "large_family", "same_passage")
 """Why a pair is listed and not asked; the index is stored in ``PairTable.note``."""
@@ -118,7 +122,8 @@ class TextPairs:
 class PairTable:
     """Pairs of documents (indices into ``Corpus.documents``, left < right) in rank order.
 
-    ``text_pair`` is the row of :class:`TextPairs`, -1 where both documents have the same text.
+    ``text_pair`` is the row of :class:`TextPairs`, -1 where both documents have the same text. ``hint`` is the index of
+    the suggestion before facts are read.
     """
 
     left: NDArray[np.int64]
@@ -127,6 +132,7 @@ class PairTable:
     flags: NDArray[np.uint8]
     representative: NDArray[np.bool_]
     note: NDArray[np.uint8]
+    hint: NDArray[np.uint8]
 
     def __len__(self) -> int:
         return len(self.left)
@@ -135,7 +141,7 @@ class PairTable:
         """The table of these rows, in their order."""
         return PairTable(
             self.left[rows], self.right[rows], self.text_pair[rows], self.flags[rows], self.representative[rows],
-            self.note[rows],
+            self.note[rows], self.hint[rows],
         )
 
 
@@ -197,76 +203,135 @@ class Candidates(Sequence[FoundCandidate]):
 
 def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
     """Candidates of these rows of the table."""
-    table, texts, corpus = result.table, result.texts, result.corpus
+    table = result.table
     picked = np.arange(rows.start, rows.stop, rows.step)
-    classes = corpus.class_of[table.left[picked]].astype(np.int64), corpus.class_of[table.right[picked]].astype(np.int64)
-    places = result.matcher.first_shared(*classes, SHOWN_SHINGLES)
-    order = corpus.order
-    for position, row in enumerate(rows):
-        left, right = int(table.left[row]), int(table.right[row])
-        pair = int(table.text_pair[row])
-        c_left, c_right = int(classes[0][position]), int(classes[1][position])
-        jaccard, folded, containment, estimate = _scores(result, pair, c_left)
-        flags = int(table.flags[row])
+    left, right, pair = table.left[picked], table.right[picked], table.text_pair[picked]
+    order = result.corpus.order
+    columns = zip(
+        rows,
+        order[left].tolist(),
+        order[right].tolist(),
+        (_CHANNEL_NAMES[flags] for flags in table.flags[picked].tolist()),
+        *_scores(result, pair),
+        _shared_shingles(result, left, right),
+        excerpts_of(result.corpus, result.texts, left, right, pair),
+        table.hint[picked].tolist(),
+        table.representative[picked].tolist(),
+        table.note[picked].tolist(),
+        strict=True,
+    )
+    for row, a, b, channels, estimate, jaccard, folded, containment, shingles, spans, hint, asked, note in columns:
         facts = result.facts[row] if result.facts else ()
-        k = result.matcher.pair_k(c_left, c_right)
         yield FoundCandidate(
-            left=int(order[left]),
-            right=int(order[right]),
+            left=a,
+            right=b,
             rank=row + 1,
-            channels=tuple(name for name, bit in CHANNEL_BITS.items() if flags & bit),
-            minhash_estimate=estimate,
+            channels=channels,
+            minhash_estimate=None if estimate != estimate else estimate,
             jaccard=jaccard,
-            jaccard_folded=folded,
+            jaccard_folded=None if folded == jaccard else folded,
             containment=containment,
             simhash_distance=None,
-            shared_shingles=result.matcher.shingle_texts(c_left, k, places[position]),
-            excerpts=pair_excerpts(corpus, texts, pair, left, right, k),
+            shared_shingles=shingles,
+            excerpts=spans,
             fact_changes=facts,
-            suggestion=suggest(result, row, facts),
-            representative=bool(table.representative[row]),
-            note=NOTES[int(table.note[row])],
+            suggestion=with_facts(SUGGESTIONS[hint], facts),
+            representative=asked,
+            note=NOTES[note],
         )
 
 
-def _scores(result: ScreeningResult, pair: int, text: int) -> tuple[float, float | None, float, float | None]:
-    if pair < 0:
-        return 1.0, None, 1.0, 1.0 if result.matcher.rows else None
+_CHANNEL_NAMES: tuple[tuple[str, ...], ...] = tuple(
+    tuple(name for name, bit in CHANNEL_BITS.items() if flags & bit) for flags in range(1 << len(CHANNELS))
+)
+
+
+def _scores(result: ScreeningResult, pair: NDArray[np.int64]) -> list[list[float]]:
+    """Estimate (NaN: none), Jaccard, folded Jaccard, containment; equal texts have 1."""
+    columns = []
     scores = result.texts.scores
-    jaccard, folded = float(scores.jaccard[pair]), float(scores.jaccard_folded[pair])
-    estimate = float(scores.estimate[pair])
-    return (
-        jaccard,
-        None if folded == jaccard else folded,
-        float(scores.containment[pair]),
-        None if estimate != estimate else estimate,
-    )
+    for values in (scores.estimate, scores.jaccard, scores.jaccard_folded, scores.containment):
+        column = np.ones(len(pair), dtype=np.float64)
+        if values is scores.estimate and not result.matcher.rows:
+            column[:] = np.nan
+        column[pair >= 0] = values[pair[pair >= 0]]
+        columns.append(column.tolist())
+    return columns
 
 
-def pair_excerpts(
-    corpus: Corpus, texts: TextPairs, pair: int, left: int, right: int, k: int
-) -> tuple[Excerpt, ...]:
-    """The longest shared passages of two documents in raw offsets; the whole text where it is equal."""
-    runs = _runs(corpus, texts, pair, left, right, k)
-    l_doc, r_doc = corpus.documents[left], corpus.documents[right]
-    l_places = corpus.offsets[corpus.doc_bounds[left] : corpus.doc_bounds[left + 1]]
-    r_places = corpus.offsets[corpus.doc_bounds[right] : corpus.doc_bounds[right + 1]]
-    return tuple(raw_excerpt(l_doc.raw, l_places, r_doc.raw, r_places, run) for run in runs)
+def _shared_shingles(
+    result: ScreeningResult, left: NDArray[np.int64], right: NDArray[np.int64]
+) -> Iterator[tuple[str, ...]]:
+    """The first shared distinct shingles of each pair, in the order of the left text."""
+    corpus, matcher = result.corpus, result.matcher
+    low, high = corpus.class_of[left].astype(np.int64), corpus.class_of[right].astype(np.int64)
+    places = matcher.first_shared(low, high, SHOWN_SHINGLES)
+    if matcher.words is not None:
+        for c, spots in zip(low.tolist(), places.tolist(), strict=True):
+            tokens, k = matcher.words.tokens(c), matcher.ks[0]
+            yield tuple(" ".join(tokens[p : p + k]) for p in spots if p >= 0)
+        return
+    widths = [matcher.ks[i] for i in np.minimum(matcher.space_of[low], matcher.space_of[high]).tolist()]
+    counts = (places >= 0).sum(axis=1).tolist()
+    reach = max(widths, default=0)
+    starts = corpus.bounds[low][:, None] + np.maximum(places, 0)
+    windows = starts[:, :, None] + np.arange(reach)
+    last = max(0, len(corpus.points) - 1)
+    text = from_code_points(corpus.points[np.minimum(windows, last)].ravel())
+    step = SHOWN_SHINGLES * reach
+    for row, (k, count) in enumerate(zip(widths, counts, strict=True)):
+        base = row * step
+        yield tuple([text[at : at + k] for at in range(base, base + count * reach, reach)])
 
 
-def _runs(corpus: Corpus, texts: TextPairs, pair: int, left: int, right: int, k: int) -> list[Run]:
-    if pair < 0:
-        return [Run(0, 0, int(corpus.doc_bounds[left + 1] - corpus.doc_bounds[left]))]
-    swapped = corpus.class_of[left] != texts.low[pair]
-    found = [Run(int(b), int(a), int(n)) if swapped else Run(int(a), int(b), int(n)) for a, b, n in texts.runs[pair] if n > 0]
-    if found:
-        return found
-    low, high = int(corpus.class_of[left]), int(corpus.class_of[right])
-    bounds = corpus.bounds
-    if max(bounds[low + 1] - bounds[low], bounds[high + 1] - bounds[high]) > 2000:
-        return []
-    return list(
-        shared_runs(
-            corpus.folded[bounds[low] : bounds[low + 1]], corpus.folded[bounds[high] : bounds[high + 1]], k, EXCERPTS
+def excerpts_of(
+    corpus: Corpus,
+    texts: TextPairs,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    pair: NDArray[np.int64],
+) -> Iterator[tuple[Excerpt, ...]]:
+    """The longest shared passages of pairs of documents in raw offsets; the whole text where it is equal."""
+    runs = np.full((len(pair), EXCERPTS, 3), -1, dtype=np.int64)
+    inside = pair >= 0
+    runs[inside] = texts.runs[pair[inside]]
+    swapped = inside.copy()
+    swapped[inside] = corpus.class_of[left[inside]] != texts.low[pair[inside]]
+    runs[swapped] = runs[swapped][:, :, [1, 0, 2]]
+    runs[~inside, 0, :2] = 0
+    runs[~inside, 0, 2] = corpus.doc_bounds[left[~inside] + 1] - corpus.doc_bounds[left[~inside]]
+    _short_runs(corpus, left, right, runs)
+    there = runs[:, :, 2] > 0
+    counts = there.sum(axis=1).tolist()
+    spans = []
+    for side, docs in ((0, left), (1, right)):
+        first = np.where(there, corpus.doc_bounds[docs][:, None] + runs[:, :, side], 0)
+        final = np.where(there, first + runs[:, :, 2] - 1, 0)
+        spans += [corpus.offsets[first].tolist(), (corpus.offsets[final] + 1).tolist()]
+    documents = corpus.documents
+    for n, d, e, ls, le, rs, re in zip(counts, left.tolist(), right.tolist(), *spans, strict=True):
+        a, b = documents[d].raw, documents[e].raw
+        yield tuple(
+            [
+                closed(a, b, Excerpt(ls[x], with_marks(a, le[x]), rs[x], with_marks(b, re[x])))
+                for x in range(n)
+            ]
         )
-    )
+
+
+def _short_runs(
+    corpus: Corpus, left: NDArray[np.int64], right: NDArray[np.int64], runs: NDArray[np.int64]
+) -> None:
+    """Fill in shorter passages for pairs of short texts that share none of the usual length."""
+    for row in np.flatnonzero(runs[:, 0, 2] <= 0).tolist():
+        a, b = int(corpus.class_of[left[row]]), int(corpus.class_of[right[row]])
+        if a < 0 or b < 0 or max(corpus.lengths[a], corpus.lengths[b]) > SHORT_TEXT:
+            continue
+        found = shared_runs(
+            corpus.folded[corpus.bounds[a] : corpus.bounds[a + 1]],
+            corpus.folded[corpus.bounds[b] : corpus.bounds[b + 1]],
+            3,
+            EXCERPTS,
+        )
+        for spot, run in enumerate(found):
+            runs[row, spot] = (run.left, run.right, run.length)

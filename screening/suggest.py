@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from screening.config import ScreeningConfig
+from screening.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from screening.evidence.facts import FactChange
-    from screening.result import ScreeningResult
+    from screening.result import PairTable, TextPairs
 
-COPY_CONTAINMENT = 0.9
-WHOLE_COVER = 0.5
+SUGGESTIONS: tuple[str, ...] = ("undecided", "copy", "revision", "citation", "template")
+
+CONTAINED = 0.9
+"""Share of the smaller shingle set from which on one text counts as contained in the other."""
+
+MOSTLY_SHARED = 0.5
 
 
-def suggest(result: ScreeningResult, row: int, facts: Sequence[FactChange]) -> str:
-    """One of copy, revision, citation, template, undecided.
+def hints(corpus: Corpus, texts: TextPairs, table: PairTable, config: ScreeningConfig) -> NDArray[np.uint8]:
+    """Index into :data:`SUGGESTIONS` for each row, before facts are read.
 
-    Equal normalised text is a copy only while no fact differs. Otherwise: most of the shorter text shared → revision
-    where facts differ, copy where none does and nearly all is shared; rare grams scattered over the text → template;
-    a long passage in otherwise different texts → citation.
+    Equal texts, or one contained in the other by nine tenths: copy. Half of all shingles shared: revision. Otherwise
+    by the way the sharing lies: one passage that makes most of it: citation; many runs over the text: template.
     """
-    pair = int(result.table.text_pair[row])
-    substantive = any(change.substantive for change in facts)
-    if pair < 0:
-        return "revision" if substantive else "copy"
-    texts = result.texts
-    containment = float(texts.scores.containment[pair])
-    jaccard = max(float(texts.scores.jaccard[pair]), float(texts.scores.jaccard_folded[pair]))
-    low, high = int(texts.low[pair]), int(texts.high[pair])
-    shorter = min(int(result.corpus.lengths[low]), int(result.corpus.lengths[high]))
-    longest = int(texts.measures[pair, 0])
-    if jaccard >= WHOLE_COVER or containment >= COPY_CONTAINMENT:
-        if substantive:
-            return "revision"
-        return "copy" if containment >= COPY_CONTAINMENT else "undecided"
-    if longest >= result.config.passage_length and 2 * longest >= int(texts.measures[pair, 1:3].max()):
-        return "citation"
-    covered = int(texts.measures[pair, 1:3].min())
-    if covered >= result.config.template_share * shorter:
-        return "template"
-    return "undecided"
+    low, high = texts.low, texts.high
+    jaccard = np.maximum(texts.scores.jaccard, texts.scores.jaccard_folded)
+    longest, covered = texts.measures[:, 0], texts.measures[:, 1:3]
+    shorter = np.minimum(corpus.lengths[low], corpus.lengths[high])
+    by_pair = np.zeros(len(low), dtype=np.uint8)
+    by_pair[covered.min(axis=1) >= config.template_share * shorter] = SUGGESTIONS.index("template")
+    passage = (longest >= config.passage_length) & (2 * longest >= covered.max(axis=1))
+    by_pair[passage] = SUGGESTIONS.index("citation")
+    by_pair[jaccard >= MOSTLY_SHARED] = SUGGESTIONS.index("revision")
+    contained = (texts.scores.containment >= CONTAINED) & (jaccard >= MOSTLY_SHARED)
+    by_pair[contained] = SUGGESTIONS.index("copy")
+    result = np.full(len(table), SUGGESTIONS.index("copy"), dtype=np.uint8)
+    inside = table.text_pair >= 0
+    result[inside] = by_pair[table.text_pair[inside]]
+    return result
+
+
+def with_facts(suggestion: str, facts: Iterable[FactChange]) -> str:
+    """A copy whose facts differ is suggested as a revision: equal characters are not equal statements."""
+    if suggestion == "copy" and any(change.substantive for change in facts):
+        return "revision"
+    return suggestion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class Corpus:
     ``points[bounds[c]:bounds[c + 1]]``, its documents ``members[member_bounds[c]:member_bounds[c + 1]]``;
     ``folded`` is ``points`` after script folding (the same array where nothing changes) and ``changed[c]`` tells
     whether folding changes the text. ``digests`` are SHA-256 of the distinct texts. ``is_subject`` tells of documents,
-    ``has_subject`` of texts, whether they are (or belong to) subjects rather than references only.
+    ``has_subject`` of texts, whether they are (or belong to) subjects rather than references only. ``lengths``: characters of each text.
     """
 
     documents: Sequence[InputDocument]
@@ -47,16 +47,15 @@ class Corpus:
     digests: list[bytes]
     is_subject: NDArray[np.bool_]
     has_subject: NDArray[np.bool_]
+    lengths: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lengths = np.diff(self.bounds)
 
     @property
     def size(self) -> int:
         """Number of distinct texts."""
         return len(self.bounds) - 1
-
-    @property
-    def lengths(self) -> Ints:
-        """Normalised characters of each distinct text."""
-        return np.diff(self.bounds)
 
     def text(self, c: int) -> str:
         """The normalised text of class c."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -54,14 +56,24 @@ class Normalised:
 
 def raw_span(raw: str, offsets: NDArray[np.int32], i: int, j: int) -> tuple[int, int]:
     """The raw range [start, end) of the normalised characters [i, j) of a text with these ``offsets``; i < j."""
-    end = int(offsets[j - 1]) + 1
-    while end < len(raw) and not raw[end].isascii() and _belongs_to_previous(raw[end]):
+    return int(offsets[i]), with_marks(raw, int(offsets[j - 1]) + 1)
+
+
+def with_marks(raw: str, end: int) -> int:
+    """``end`` moved behind the combining marks and variation selectors that stand there."""
+    while end < len(raw) and raw[end] in _marks():
         end += 1
-    return int(offsets[i]), end
+    return end
 
 
-def _belongs_to_previous(char: str) -> bool:
-    return unicodedata.category(char) == "Mn" or composes_backwards(char)
+@lru_cache(maxsize=1)
+def _marks() -> frozenset[str]:
+    """Characters that belong to the one before them."""
+    return frozenset(
+        c
+        for c in map(chr, range(0x300, sys.maxunicode + 1))
+        if unicodedata.category(c) == "Mn" or composes_backwards(c)
+    )
 
 
 def code_points(text: str) -> CodePoints:
