@@ -18,7 +18,11 @@ SharedSpan = tuple[int, int, int, int]
 _MARGIN = 100
 _WINDOW = 8
 _SMALL_GAP = 16
+_FEW_WORDS = 2
+_SHORT_TEXT = 300
+"""Up to this length the beginning and the end of a text hold a difference as common text does."""
 _NUMERIC = frozenset({"date", "number", "frequency", "duration", "money", "unit", "percent"})
+_NUMBERS = frozenset({"article_number", "document_number"})
 _PRIORITY: tuple[FactKind, ...] = (
     "percent",
     "frequency",
@@ -122,29 +126,42 @@ class _Comparison:
 
     def _supported(self, p: int, q: int, at: int) -> bool:
         """Whether enough of what stands around two facts is common, so that they state one thing."""
-        left, right = len(self.left.skeleton), len(self.right.skeleton)
+        return self._held((p, p + 1), (q, q + 1), at)
+
+    def _held(self, mine: tuple[int, int], theirs: tuple[int, int], at: int) -> bool:
+        """Whether the text before and behind two stretches is common for the most part; ``at``: block near."""
+        (i0, i1), (j0, j1) = mine, theirs
         before = after = 0
         for i, j, size in self.blocks[max(0, at - 4) : at + 5]:
             head = min(
-                min(i + size, p) - max(i, p - _WINDOW), min(j + size, q) - max(j, q - _WINDOW)
+                min(i + size, i0) - max(i, i0 - _WINDOW), min(j + size, j0) - max(j, j0 - _WINDOW)
             )
             tail = min(
-                min(i + size, p + _WINDOW + 1) - max(i, p + 1),
-                min(j + size, q + _WINDOW + 1) - max(j, q + 1),
+                min(i + size, i1 + _WINDOW) - max(i, i1), min(j + size, j1 + _WINDOW) - max(j, j1)
             )
             before += max(0, head)
             after += max(0, tail)
-        room_before = min(p, q, _WINDOW)
-        room_after = min(left - p - 1, right - q - 1, _WINDOW)
+        room_before = min(i0, j0, _WINDOW)
+        room_after = min(len(self.left.skeleton) - i1, len(self.right.skeleton) - j1, _WINDOW)
         if (room_before > 2 and not before) or (room_after > 2 and not after):
             return False
         return before + after >= 0.45 * (room_before + room_after)
 
-    def gap(self, before: Block, after: Block) -> None:
+    def gap(self, before: Block, after: Block, at: int) -> None:
         """What stands on one side only, or differently, between two common stretches."""
         i0, i1 = before.i + before.size, after.i
         j0, j1 = before.j + before.size, after.j
-        if i1 - i0 > 4 * _SMALL_GAP or j1 - j0 > 4 * _SMALL_GAP or not self._held(before, after):
+        if i1 - i0 > 4 * _SMALL_GAP or j1 - j0 > 4 * _SMALL_GAP:
+            return
+        at_edge = (i0 == 0 and j0 == 0) or (
+            i1 == len(self.left.skeleton) and j1 == len(self.right.skeleton)
+        )
+        if at_edge and min(len(self.left.skeleton), len(self.right.skeleton)) > _SHORT_TEXT:
+            return
+        if before.size < 2 and after.size < 2 and not at_edge:
+            return
+        plain = before.size >= _WINDOW and after.size >= _WINDOW
+        if not plain and not self._held((i0, i1), (j0, j1), at):
             return
         self._names(i0, i1, j0, j1)
         self._words(i0, i1, j0, j1)
@@ -156,28 +173,30 @@ class _Comparison:
         ):
             if start == end or _own_lines(sheet, start, end):
                 continue
-            first = bisect_left(sheet.places, start)
-            for index in range(first, bisect_left(sheet.places, end)):
+            first, last = bisect_left(sheet.places, start), bisect_left(sheet.places, end)
+            bare = end - start - (last - first) <= _FEW_WORDS
+            for index in range(first, last):
                 fact = sheet.facts[index]
-                if not fact.weak and not fact.heading:
-                    rest.append((index, fact))
+                # 不 put into a sentence turns it, 不 in an added clause is part of that clause
+                if (
+                    fact.heading
+                    or fact.weak
+                    or not (bare or fact.kind in _NUMERIC or fact.kind in _NUMBERS)
+                ):
+                    continue
+                rest.append((index, fact))
         self._bare_measure(i0, i1, j0, j1)
-
-    def _held(self, before: Block, after: Block) -> bool:
-        """A gap counts where common text holds it on both sides; the edge of a short text does too."""
-        short = min(len(self.left.skeleton), len(self.right.skeleton)) < 300
-        return all(
-            block.size >= 2 or (block.size == 0 and short) or (short and block.size)
-            for block in (before, after)
-        ) and (before.size + after.size >= 4)
 
     def _words(self, i0: int, i1: int, j0: int, j1: int) -> None:
         """Weak words that stand against each other: 和 and 或者, 全部 and 部分, 合格 and 不合格."""
         mine = _words_at(self.left, i0, i1)
         theirs = _words_at(self.right, j0, j1)
-        for a in mine:
-            for b in theirs:
+        for a, x in mine:
+            for b, y in theirs:
                 if _FAMILY[a.kind] != _FAMILY[b.kind] or (a.start, b.start) in self.worded:
+                    continue
+                if (i0 == i1 or j0 == j1) and not set(x) & set(y):
+                    # a word beside the place of an insertion is concerned only if it grew there
                     continue
                 self.worded.add((a.start, b.start))
                 if a.key != b.key:
@@ -203,7 +222,8 @@ class _Comparison:
         mine = _bodies_at(self.left, i0, i1)
         theirs = _bodies_at(self.right, j0, j1)
         for a, b in zip(mine, theirs, strict=False):
-            if a.key != b.key:
+            if a.key != b.key and (a.start, b.start) not in self.worded:
+                self.worded.add((a.start, b.start))
                 self._add("body", a.value, b.value, a, b)
         if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
             return
@@ -244,8 +264,8 @@ class _Comparison:
         return False
 
 
-def _words_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
-    """Words that touch a stretch of the skeleton."""
+def _words_at(sheet: FactSheet, start: int, end: int) -> list[tuple[Fact, str]]:
+    """Words in a stretch of the skeleton, or beside it where it is empty, with their surface."""
     text = sheet.reading.text
     a = sheet.clean_at(start)
     b = sheet.clean_at(end - 1) + 1 if end > start else a
@@ -253,19 +273,18 @@ def _words_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
     found = []
     for word, x, y in any_wording(text[left : b + 6]):
         x, y = x + left, y + left
-        if x <= b and y >= a:
+        if (x < b and y > a) or (a == b and x <= b and y >= a):
             raw_start, raw_end = sheet.reading.raw_span(x, y)
-            found.append(
-                Fact(
-                    word.kind,
-                    word.key,
-                    raw_start,
-                    raw_end,
-                    word.key,
-                    negative=word.negative,
-                    weak=word.weak,
-                )
+            fact = Fact(
+                word.kind,
+                word.key,
+                raw_start,
+                raw_end,
+                word.key,
+                negative=word.negative,
+                weak=word.weak,
             )
+            found.append((fact, text[x:y]))
     return found
 
 
@@ -324,9 +343,9 @@ def compare_facts(
             if left.facts[index] is not right.facts[index + shift]:
                 comparison.pair(index, index + shift, at)
     edges = [Block(0, 0, 0), *blocks, Block(len(left.skeleton), len(right.skeleton), 0)]
-    for before, after in pairwise(edges):
+    for at, (before, after) in enumerate(pairwise(edges)):
         if before.i + before.size < after.i or before.j + before.size < after.j:
-            comparison.gap(before, after)
+            comparison.gap(before, after, at)
     comparison.one_sided()
     comparison.changes.sort(key=lambda item: item[0])
     changes = tuple(change for _, change in comparison.changes)

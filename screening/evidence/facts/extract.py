@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .drafts import Draft
 from .model import Fact, FactKind, FactSheet
-from .quantities import Draft, quantities
+from .quantities import quantities
 from .reading import NOISE, CleanText, clean
 from .references import document_numbers
 from .wording import Word, wording
@@ -56,7 +57,17 @@ def _fact(item: _Item, reading: CleanText) -> Fact:
     raw_start, raw_end = reading.raw_span(start, end)
     if draft is not None:
         key = draft.key or draft.value
-        return Fact(draft.kind, draft.value, raw_start, raw_end, key, draft.mantissa, draft.heading)
+        return Fact(
+            draft.kind,
+            draft.value,
+            raw_start,
+            raw_end,
+            key,
+            draft.mantissa,
+            draft.heading,
+            False,
+            draft.weak,
+        )
     assert word is not None
     return Fact(
         word.kind, word.key, raw_start, raw_end, word.key, "", False, word.negative, word.weak

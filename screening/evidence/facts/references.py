@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .quantities import Draft
+from .drafts import Draft
 
 _BRACKETED = re.compile(
     r"[〔\[(【](?P<y>(?:19|20)\d{2})年?[〕\])】]"
@@ -18,7 +18,7 @@ _CODE = re.compile(
 _DIGITS_CODE = re.compile(
     r"(?:编号|文号|案号|字号|合同号|标准号|批号|档号|登记号|许可证号|备案号)[:：为是]?(?P<c>[0-9A-Za-z\u4e00-\u9fff]{0,4}?[0-9A-Za-z]{1,20}(?:[-./][0-9A-Za-z]{1,12}){0,6})"
 )
-_PREFIX_STOP = frozenset("据按照和与及见由的是以依于为在对经将第号件项把凭到起至办同文即有《》")
+_PREFIX_STOP = frozenset("据按照和与及见由的是以依于为在对经将第号件项把凭到起至即有《》")
 _PREFIX_WORDS = (
     "根据",
     "依据",
@@ -106,6 +106,8 @@ def bodies(text: str) -> list[tuple[int, int]]:
             ):
                 break
             start -= 1
+        if text[start - 1 : start + 1] == "或者":
+            start += 1
         if spans and start <= spans[-1][1] and start - spans[-1][1] == 0:
             spans[-1] = (spans[-1][0], end)
         elif end - start >= 2:
