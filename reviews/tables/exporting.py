@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 JOB = "reviews.jobs.make_table"
 NUMBER_TRIES = 20
+ATTEMPTS = 5
 State = ReviewTable.State
 
 
@@ -82,14 +83,15 @@ def run_table(table_id: int, *, progress: Progress | None = None) -> None:
 
     A lock file tells a table that is being made from one whose maker died.
     """
-    with _lock(table_id) as mine:
-        if not mine:
+    with _lock(table_id) as attempts:
+        if attempts is None:
             return
         todo = ReviewTable.objects.filter(pk=table_id, state__in=(State.QUEUED, State.RUNNING))
         if not todo.update(state=State.RUNNING, error=""):
             return
         table = ReviewTable.objects.select_related("round", "created_by").get(pk=table_id)
         try:
+            _count_attempt(attempts)
             _make(table, progress)
         except TableError as error:
             _fail(table, str(error))
@@ -105,7 +107,7 @@ def sweep() -> int:
         "pk", flat=True
     ):
         with _lock(pk) as free:
-            lost = free
+            lost = free is not None
         if lost and _enqueue(pk):
             found += 1
     return found
@@ -229,16 +231,25 @@ def _fail(table: ReviewTable, error: str) -> None:
 
 
 @contextlib.contextmanager
-def _lock(table_id: int) -> Iterator[bool]:
-    """Whether this process is the one that makes the table; the lock goes with the process."""
+def _lock(table_id: int) -> Iterator[BinaryIO | None]:
+    """The table's lock file, if nobody else holds it: whoever does makes the table. The lock goes with the process."""
     place = paths.make_private(tables_folder())
-    with (place / f".{table_id}.lock").open("a") as file:
+    with (place / f".{table_id}.lock").open("ab", buffering=0) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            yield False
+            yield None
             return
-        yield True
+        yield cast(BinaryIO, file)
+
+
+def _count_attempt(lock: BinaryIO) -> None:
+    """A byte per attempt: a table that kills its maker every time must not be tried for ever."""
+    if os.fstat(lock.fileno()).st_size >= ATTEMPTS:
+        raise TableError(
+            _("Its maker died %(count)s times; it is not tried again."), {"count": ATTEMPTS}
+        )
+    lock.write(b".")
 
 
 def placed(table: ReviewTable, out: Path) -> Path:

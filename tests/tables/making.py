@@ -6,13 +6,15 @@ import random
 import shutil
 import uuid
 from pathlib import Path
+from typing import Any
 
+from dedupreview.people.models import Person
 from reviews import arbitration, judging, queue
 from reviews.models import ReviewItem, ReviewRound, ReviewSlot
 from reviews.tables import exporting
 from tests.reviews.world import World, world
 
-ANSWERS: tuple[tuple[str, dict[str, str]], ...] = (
+ANSWERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("copy", {"kept": "left"}),
     ("revision", {"direction": "left_first", "reason": "=1+1 条款\n“改”了"}),
     ("citation", {}),
@@ -22,7 +24,7 @@ ANSWERS: tuple[tuple[str, dict[str, str]], ...] = (
 )
 
 
-def answer(round: ReviewRound, who: object, label: str, **extra: str) -> ReviewItem | None:
+def answer(round: ReviewRound, who: Person, label: str, **extra: Any) -> ReviewItem | None:
     """``who`` takes the next seat and answers; the item, or None if there is no seat for them."""
     slot = queue.claim(round=round, person=who)
     if not isinstance(slot, ReviewSlot):
@@ -31,7 +33,7 @@ def answer(round: ReviewRound, who: object, label: str, **extra: str) -> ReviewI
     return slot.item
 
 
-def arbitrate(item: ReviewItem, who: object, label: str = "copy") -> None:
+def arbitrate(item: ReviewItem, who: Person, label: str = "copy") -> None:
     """Opinion, originals, decision."""
     arbitration.give_opinion(id=uuid.uuid4(), item=item, person=who, label=label)
     originals = arbitration.originals(item=item, person=who)
@@ -61,7 +63,7 @@ def finished(pairs: int = 6) -> World:
             break
         label, extra = ANSWERS[(slot.item.position - 1) % len(ANSWERS)]
         if slot.item.position == 3:
-            label, extra = "copy", {}
+            label, extra = ANSWERS[0]
         judging.submit(id=uuid.uuid4(), slot=slot, person=second, label=label, **extra)
     for item in made.round.items.filter(state="conflict"):
         arbitrate(item, made.arbitrators[0])

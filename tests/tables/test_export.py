@@ -65,7 +65,7 @@ def flow(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "flow.json").read_bytes()))
 
 
-def scalar(query: str, *params: object) -> int:
+def scalar(query: str, *params: str | int) -> int:
     with connection.cursor() as cursor:
         cursor.execute(query, params)
         return int(cursor.fetchone()[0])
@@ -409,6 +409,18 @@ def test_a_killed_export_leaves_no_table_and_is_taken_over(
 
 
 @pytest.mark.django_db
+def test_a_table_that_kills_its_maker_is_given_up(data_dir: Path) -> None:
+    made = making.finished(1)
+    table = ReviewTable.objects.create(round=made.round, number=1)
+    (data_dir / "tables").mkdir()
+    (data_dir / "tables" / f".{table.pk}.lock").write_bytes(b"." * exporting.ATTEMPTS)
+    run_table(table.pk)
+    table.refresh_from_db()
+    assert table.state == ReviewTable.State.FAILED
+    assert str(exporting.ATTEMPTS) in table.error
+
+
+@pytest.mark.django_db
 def test_the_download_is_named_after_the_round_in_any_script(data_dir: Path) -> None:
     made = making.finished(1)
     made.round.name = '审阅表（第一批）/"../\n'
@@ -419,7 +431,7 @@ def test_the_download_is_named_after_the_round_in_any_script(data_dir: Path) -> 
     assert name.endswith("-1.zip")
     assert not set('/\\"\n') & set(name)
     response = zip_response(table)
-    assert b"".join(response).startswith(b"PK")  # type: ignore[arg-type]
+    assert b"".join(response).startswith(b"PK")
     assert "filename*=utf-8''%E5%AE%A1" in response["Content-Disposition"]
 
 

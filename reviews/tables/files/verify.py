@@ -4,7 +4,7 @@
     python3 verify.py FOLDER SHA256:FINGERPRINT
 
 The fingerprint must come from outside the folder. So should this program: a forged table may bring a forged one.
-Exit status: 0 fine, 1 something is wrong (one line each), 2 it could not be checked.
+Exit status: 0 fine, 1 something is wrong (one line each), 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
         return 2
+    found: list[str] = []
     try:
-        found = list(problems(Path(arguments[0]), arguments[1]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"cannot be checked: {type(error).__name__}: {error}", file=sys.stderr)
-        return 2
+        found.extend(problems(Path(arguments[0]), arguments[1]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        found.append(f"cannot be read: {type(error).__name__}: {error}")
     for problem in found:
         print(problem, file=sys.stderr)
     if not found:
