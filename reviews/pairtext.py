@@ -39,7 +39,6 @@ class Rendered:
     changes: int
     counts: dict[str, int]
     equal_share: float
-    coarse: bool
 
 
 def render(comparison: Comparison, *, swapped: bool) -> Rendered:
@@ -59,7 +58,7 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
             folded = 0
         sides = (_cell(row.left, "l", names, moves), _cell(row.right, "r", names, moves))
         first, last = reversed(sides) if swapped else sides
-        gutter = _gutter(row, numbers[index], partners.get(index), swapped)
+        gutter = _gutter(row, numbers[index], partners.get(index), comparison, swapped)
         out.append(
             f'<div class="{_classes(row, laid[index])}" id="r{index}">{first}'
             f'<div class="gut">{gutter}</div>{last}</div>'
@@ -72,7 +71,6 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
         changes=len(comparison.changes),
         counts=_counts(comparison, swapped),
         equal_share=_equal_share(comparison),
-        coarse=comparison.coarse,
     )
 
 
@@ -203,7 +201,9 @@ def _equal_share(comparison: Comparison) -> float:
 SIGNS = {"changed": "≠", "moved": "⇄", "equal": "≠"}
 
 
-def _gutter(row: Row, numbers: list[int], partner: int | None, swapped: bool) -> str:
+def _gutter(
+    row: Row, numbers: list[int], partner: int | None, comparison: Comparison, swapped: bool
+) -> str:
     """The numbers of the row's changes, and what kind of row it is, in a sign that needs no colour."""
     parts = []
     if numbers:
@@ -211,11 +211,14 @@ def _gutter(row: Row, numbers: list[int], partner: int | None, swapped: bool) ->
         first, last = numbers[0], numbers[-1]
         words = str(first) if first == last else f"{first}–{last}"
         parts.append(
-            f'<a class="go" href="#change-{first}" id="change-{first}" data-go="{first}" data-c="{first}">'
-            f"<b>{sign}</b> {words}</a>"
+            f'<a class="go" href="#change-{first}" id="change-{first}" data-go="{first}"'
+            f' data-c="{first}"><b>{sign}</b> {words}</a>'
         )
     if partner is not None:
-        parts.append(f'<a class="to" href="#r{partner}">⇅ {_("moved")}</a>')
+        other = comparison.rows[partner]
+        number = other.right_number if row.left else other.left_number
+        words = _("para. %(number)s") % {"number": number or other.left_number}
+        parts.append(f'<a class="to" href="#r{partner}">↕ {words}</a>')
     return "".join(parts)
 
 
@@ -251,13 +254,13 @@ def _marks(
             continue
         row = comparison.rows[change.row]
         places = []
-        for side, start, end in (
+        for side, from_, to in (
             (row.left, change.left_start, change.left_end),
             (row.right, change.right_start, change.right_end),
         ):
-            if side and start < end:
-                origin, size = side[0].start, max(side[-1].end - side[0].start, 1)
-                places.append(((start - origin) / size, (end - origin) / size))
+            if side and from_ < to:
+                origin, chars = side[0].start, max(side[-1].end - side[0].start, 1)
+                places.append(((from_ - origin) / chars, (to - origin) / chars))
         if not places:
             places = [(0.0, 0.0)]
         base, size = before[change.row], lines[change.row]

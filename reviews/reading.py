@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,10 +14,9 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from reviews.models import ReviewItem
 from reviews.pairtext import Rendered, render
-from screening.evidence.diff.model import Comparison
+from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
 from screening.evidence.facts import FactChange, fact_changes
 from screening.models import Document
-
 
 FACTS_SHOWN = 12
 """Fact changes shown at once; the rest stand in a fold."""
@@ -58,12 +58,17 @@ CHECKS: tuple[tuple[str, Any, frozenset[str]], ...] = (
 )
 """The checklist: its key, its name and the kinds of fact changes that belong to it."""
 
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+BRIEF = ("source_id", "doc_number", "version", "published_on", "captured_at")
+"""What stands under the title at once; the rest of the metadata is one click away."""
+NAMED = {"published_on", "captured_at"}
+"""Fields that nobody could tell apart without their names."""
 METADATA = (
     ("source_id", gettext_lazy("Source")),
-    ("version", gettext_lazy("Version")),
-    ("captured_at", gettext_lazy("Captured")),
-    ("published_on", gettext_lazy("Published")),
     ("doc_number", gettext_lazy("Document number")),
+    ("version", gettext_lazy("Version")),
+    ("published_on", gettext_lazy("Published")),
+    ("captured_at", gettext_lazy("Captured")),
     ("issuer", gettext_lazy("Issuer")),
     ("author", gettext_lazy("Author")),
     ("original_source", gettext_lazy("Taken from")),
@@ -89,6 +94,7 @@ class Line:
     name: str
     first: str
     last: str
+    named: bool = False
 
     @property
     def differs(self) -> bool:
@@ -146,6 +152,7 @@ class Reading:
 
     sides: str
     documents: tuple[Shown, Shown]
+    brief: list[Line]
     metadata: list[Line]
     html: SafeString
     strip: SafeString
@@ -181,20 +188,12 @@ def shown_state(sides: str, *, swapped: int, scores: bool) -> dict[str, Any]:
         "swapped": swapped,
         "scores": scores,
         "hints": ["changes", "facts", "excerpts"],
-        "diff": _engine(),
+        "diff": ENGINE_VERSION,
     }
-
-
-def _engine() -> str:
-    from screening.evidence.diff import ENGINE
-
-    return ENGINE
 
 
 @lru_cache(maxsize=32)
 def _compared(left: str, right: str) -> Comparison:
-    from screening.evidence.diff import compare
-
     return compare(left, right)
 
 
@@ -248,7 +247,8 @@ def reading_of(
     return Reading(
         sides=sides,
         documents=_in_order(_shown(left, "left"), _shown(right, "right"), sides),
-        metadata=_metadata(left, right, sides),
+        brief=_metadata(left, right, sides, brief=True),
+        metadata=_metadata(left, right, sides, brief=False),
         html=rendered.html,
         strip=rendered.strip,
         changes=rendered.changes,
@@ -259,7 +259,7 @@ def reading_of(
         checks=checks_of(item),
         only=long if only is None else only,
         kin=rendered.equal_share < 0.5,
-        notes=_notes(left, right, rendered.coarse),
+        notes=_notes(left, right),
         scores=_scores(item) if scores else [],
     )
 
@@ -274,21 +274,31 @@ def _shown(document: Document, side: str) -> Shown:
     )
 
 
-def _metadata(left: Document, right: Document, sides: str) -> list[Line]:
+def _metadata(left: Document, right: Document, sides: str, *, brief: bool) -> list[Line]:
     lines = []
     for key, name in METADATA:
-        values = [str(_value(document, key) or "") for document in (left, right)]
-        if any(values):
-            lines.append(Line(str(name), *_in_order(*values, sides)))
-    chars = [
-        _("%(number)s characters") % {"number": number_format(document.chars, force_grouping=True)}
-        for document in (left, right)
-    ]
-    return [*lines, Line(_("Length"), *_in_order(*chars, sides))]
+        values = [_value(document, key) for document in (left, right)]
+        if (key in BRIEF) == brief and any(values):
+            lines.append(_line(str(name), values, sides, named=key in NAMED))
+    if brief:
+        chars = [
+            _("%(number)s characters")
+            % {"number": number_format(document.chars, force_grouping=True)}
+            for document in (left, right)
+        ]
+        lines.append(_line(_("Length"), chars, sides))
+    return lines
 
 
-def _value(document: Document, key: str) -> object:
-    return getattr(document, key, None) or document.metadata.get(key)
+def _line(name: str, values: list[str], sides: str, *, named: bool = False) -> Line:
+    first, last = _in_order(values[0], values[1], sides)
+    return Line(name, first, last, named)
+
+
+def _value(document: Document, key: str) -> str:
+    value = str(getattr(document, key, None) or document.metadata.get(key) or "")
+    # A point in time is read as a day and a minute; nobody compares its offset.
+    return f"{value[:10]} {value[11:16]}" if MOMENT.match(value) else value
 
 
 def _fact(change: FactChange, left: str, right: str, sides: str) -> Fact:
@@ -330,15 +340,9 @@ def _passages(item: ReviewItem, left: str, right: str, rendered: Rendered) -> li
     return found
 
 
-def _notes(left: Document, right: Document, coarse: bool) -> list[str]:
+def _notes(left: Document, right: Document) -> list[str]:
     """What the page leaves out, said plainly: all of the text is on it, files may hold more."""
     notes = []
-    if coarse:
-        notes.append(
-            _(
-                "Some stretches are too long to be compared inside; they are shown as replaced whole."
-            )
-        )
     attachments = [len(document.metadata.get("attachments") or []) for document in (left, right)]
     if sum(attachments):
         notes.append(

@@ -195,11 +195,12 @@ def _chance(judgment: Judgment, person: Person) -> tuple[bool, bytes]:
 
 
 def _kind(item: ReviewItem) -> str:
-    return {
+    kinds: dict[str, str] = {
         ReviewItem.Conflict.LABEL: _("The labels differ."),
         ReviewItem.Conflict.DIRECTION: _("Same label, opposite directions."),
         ReviewItem.Conflict.UNDECIDED: _("Somebody cannot tell."),
-    }.get(item.conflict, "")
+    }
+    return kinds.get(item.conflict, "")
 
 
 @require("arbitrate")

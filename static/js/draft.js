@@ -20,7 +20,7 @@ export function post(url, body) {
 
 /* Whether the answer says that this person is no longer signed in. */
 export function signedOut(response) {
-  return response.status === 401 || response.status === 403 || (response.redirected && /\/login\//.test(response.url));
+  return response.status === 401 || response.status === 403 || (response.redirected && /\/login(?:[/?]|$)/.test(response.url));
 }
 
 export class Draft {

@@ -84,6 +84,8 @@ function evidence() {
 
 function drawEvidence() {
   if (!chosenEvidence) return;
+  const line = document.querySelector("[data-evidence-line]");
+  if (line) line.hidden = evidence().length === 0;
   chosenEvidence.replaceChildren(
     ...evidence().map((one, index) => {
       const side = one.side === "left" ? "l" : "r";
