@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from screening.inserting import as_json, insert
 from screening.models import Candidate, DocumentPair
 from screening.saving import chunks
 
@@ -43,8 +44,10 @@ def publish(
         keys = [_key(documents[found.left], documents[found.right]) for found in batch]
         with transaction.atomic():
             pairs = _pairs(keys)
-            rows = [_row(run_id, pairs[key], found) for key, found in zip(keys, batch, strict=True)]
-            Candidate.objects.bulk_create(rows, batch_size=CHUNK, ignore_conflicts=True)
+            rows = [
+                _values(run_id, pairs[key], found) for key, found in zip(keys, batch, strict=True)
+            ]
+            insert(Candidate, _FIELDS, rows, ignore_conflicts=True)
         done += len(batch)
     tick(done, wanted)
     return done
@@ -88,23 +91,44 @@ def _known_pairs(keys: list[tuple[int, int]]) -> Iterator[tuple[tuple[int, int],
                 yield (low, high), pk
 
 
-def _row(run_id: int, pair_id: int, found: FoundCandidate) -> Candidate:
-    return Candidate(
-        run_id=run_id,
-        pair_id=pair_id,
-        rank=found.rank,
-        channels=list(found.channels),
-        minhash_estimate=found.minhash_estimate,
-        jaccard=found.jaccard,
-        jaccard_folded=found.jaccard_folded,
-        containment=found.containment,
-        simhash_distance=found.simhash_distance,
-        shared_shingles=list(found.shared_shingles),
-        excerpts=[[e.left_start, e.left_end, e.right_start, e.right_end] for e in found.excerpts],
-        fact_changes=[_fact(change) for change in found.fact_changes],
-        suggestion=found.suggestion,
-        representative=found.representative,
-        note=found.note,
+_FIELDS = (
+    "run",
+    "pair",
+    "rank",
+    "channels",
+    "minhash_estimate",
+    "jaccard",
+    "jaccard_folded",
+    "containment",
+    "simhash_distance",
+    "shared_shingles",
+    "excerpts",
+    "fact_changes",
+    "suggestion",
+    "representative",
+    "note",
+)
+
+
+def _values(run_id: int, pair_id: int, found: FoundCandidate) -> tuple[Any, ...]:
+    """The row of a candidate, in the order of :data:`_FIELDS`."""
+    excerpts = [(e.left_start, e.left_end, e.right_start, e.right_end) for e in found.excerpts]
+    return (
+        run_id,
+        pair_id,
+        found.rank,
+        as_json(found.channels),
+        found.minhash_estimate,
+        found.jaccard,
+        found.jaccard_folded,
+        found.containment,
+        found.simhash_distance,
+        as_json(found.shared_shingles),
+        as_json(excerpts),
+        as_json([_fact(change) for change in found.fact_changes]),
+        found.suggestion,
+        found.representative,
+        found.note,
     )
 
 

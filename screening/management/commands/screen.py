@@ -133,6 +133,7 @@ class Command(ProjectCommand):
         if os.sep in slug:
             raise CommandError(_("There is no folder or file %(path)s") % {"path": slug})
         self.prepare_database()
+        from screening import frozen
         from screening.models import Collection, Document
         from screening.runs import run_folder, start_run
 
@@ -157,7 +158,8 @@ class Command(ProjectCommand):
         for name in FILES:
             copy_whole(run_folder(run) / name, out / name)
         bar.clear()
-        self._summary(run.inputs, 0, run.candidate_count or 0, out)
+        refused = len(frozen.refusals(run_folder(run)))
+        self._summary(run.inputs, refused, run.candidate_count or 0, out)
         self.stdout.write(f"run: {run.pk}")
 
     def _name_unknown(self, labels: list[LabelledPair] | None, doc_ids: set[str]) -> None:
