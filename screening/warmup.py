@@ -8,6 +8,7 @@ import logging
 import jieba
 
 from dedupreview import paths
+from screening import jobs as _jobs  # noqa: F401 - loaded for the sake of the first job
 from screening.config import ScreeningConfig
 from screening.documents import InputDocument
 from screening.pipeline import screen

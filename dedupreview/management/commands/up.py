@@ -142,7 +142,7 @@ class Command(BaseCommand):
 @contextmanager
 def only_one(data_dir: Path) -> Iterator[Path]:
     """Hold the data directory for this process; say so and end with 1 if another `up` holds it."""
-    path = data_dir / "up.lock"
+    path = data_dir / lock_name()
     with path.open("a+", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -153,6 +153,12 @@ def only_one(data_dir: Path) -> Iterator[Path]:
             )
         path.write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
         yield path
+
+
+def lock_name() -> str:
+    """The lock's file; one a machine where a team's machines share the data directory and nothing else is in it."""
+    shared = os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")
+    return f"up-{socket.gethostname()}.lock" if shared else "up.lock"
 
 
 def listen(host: str, port: int) -> socket.socket:
