@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rapidfuzz.distance import Indel
+
 from ..align import Block, matching_blocks
 from .model import Fact, FactChange, FactKind, FactSheet
 from .references import bodies
@@ -19,6 +21,8 @@ _MARGIN = 100
 _WINDOW = 8
 _SMALL_GAP = 16
 _FEW_WORDS = 2
+_MOST_SWAPPED = 200
+_CLEARLY = 0.1
 _SHORT_TEXT = 300
 """Up to this length the beginning and the end of a text hold a difference as common text does."""
 _NUMERIC = frozenset({"date", "number", "frequency", "duration", "money", "unit", "percent"})
@@ -85,6 +89,7 @@ class _Comparison:
         self.only_left: list[tuple[int, Fact]] = []
         self.only_right: list[tuple[int, Fact]] = []
         self.worded: set[tuple[int, int]] = set()
+        self.paired: list[tuple[int, int, tuple[int, FactChange]]] = []
 
     def pair(self, i: int, j: int, at: int) -> None:
         """Compare fact ``i`` of the left sheet with fact ``j`` of the right, in block ``at``."""
@@ -100,6 +105,7 @@ class _Comparison:
             return
         kind = _kind(a, b, self.left.surface(i), self.right.surface(j))
         self._add(kind, a.value, b.value, a, b)
+        self.paired.append((i, j, self.changes[-1]))
 
     def _add(
         self, kind: FactKind, left: str | None, right: str | None, a: Fact | None, b: Fact | None
@@ -234,6 +240,32 @@ class _Comparison:
         self.only_left.extend((-1, fact) for fact in mine[len(theirs) :])
         self.only_right.extend((-1, fact) for fact in theirs[len(mine) :])
 
+    def without_swaps(self) -> None:
+        """Drop changes between passages that merely stand in another order, each fact among its own words."""
+        if not 2 <= len(self.paired) <= _MOST_SWAPPED:
+            return
+        lefts: dict[str, list[int]] = {}
+        rights: dict[str, list[int]] = {}
+        for i, j, _ in self.paired:
+            lefts.setdefault(self.left.facts[i].key, []).append(i)
+            rights.setdefault(self.right.facts[j].key, []).append(j)
+        for i, j, entry in self.paired:
+            others_right = rights.get(self.left.facts[i].key, ())
+            others_left = lefts.get(self.right.facts[j].key, ())
+            here = self._alike(i, j) + _CLEARLY
+            if any(self._alike(i, other) > here for other in others_right) and any(
+                self._alike(other, j) > here for other in others_left
+            ):
+                self.changes.remove(entry)
+
+    def _alike(self, i: int, j: int) -> float:
+        """How alike the words around two facts are, 0 to 1."""
+        p, q = self.left.places[i], self.right.places[j]
+        a, b = self.left.skeleton, self.right.skeleton
+        before = Indel.normalized_similarity(a[max(0, p - 10) : p], b[max(0, q - 10) : q])
+        after = Indel.normalized_similarity(a[p + 1 : p + 11], b[q + 1 : q + 11])
+        return (before + after) / 2
+
     def one_sided(self) -> None:
         """Facts without a counterpart, but for those that merely moved."""
         left = [(f.kind, f.key) for _, f in self.only_left]
@@ -346,6 +378,7 @@ def compare_facts(
     for at, (before, after) in enumerate(pairwise(edges)):
         if before.i + before.size < after.i or before.j + before.size < after.j:
             comparison.gap(before, after, at)
+    comparison.without_swaps()
     comparison.one_sided()
     comparison.changes.sort(key=lambda item: item[0])
     changes = tuple(change for _, change in comparison.changes)

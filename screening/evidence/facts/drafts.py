@@ -24,14 +24,15 @@ class Draft(NamedTuple):
 
 
 _ARABIC = (
-    rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,6}}(?!\d)|\d{{1,30}})(?:\.\d{{1,20}})?[{FRACTION_CHARS}]?[{POWER_CHARS}]{{0,3}}[十百千万亿]{{0,3}}"
+    rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,6}}(?!\d)|\d{{1,30}})(?:\.\d{{1,20}})?[{FRACTION_CHARS}]?[{POWER_CHARS}]{{0,3}}"
+    r"(?:[余多]?[十百千万亿][万亿]?)?"
     rf"|[{FRACTION_CHARS}]"
 )
 
 
 _HAN = (
     r"[零〇一二三四五六七八九十百千万亿两廿卅壹贰叁肆伍陆柒捌玖拾佰仟]{1,20}"
-    r"(?:点[零〇一二三四五六七八九]{1,8}[万亿]?)?"
+    r"(?:点[零〇一二三四五六七八九]{1,8}[万亿]?|[余多][万亿])?"
 )
 
 
@@ -39,6 +40,7 @@ NUMERAL = rf"(?:{_ARABIC}|{_HAN})"
 
 
 def decimal_text(value: Decimal | Fraction) -> str:
+    """Canonical text of a value; nine places for what has no finite decimals."""
     if isinstance(value, Fraction):
         if value.denominator == 1:
             return str(value.numerator)
@@ -47,6 +49,7 @@ def decimal_text(value: Decimal | Fraction) -> str:
 
 
 def scaled(number: Decimal, factor: Fraction | int) -> str:
+    """Canonical text of ``number`` times ``factor``."""
     return decimal_text(Fraction(number) * factor)
 
 
@@ -58,6 +61,7 @@ def mantissa_of(numeral: str) -> str:
 
 
 def whole(text: str | None) -> int | None:
+    """A whole number in either script; 元 and 正 are the first (month, year)."""
     if not text:
         return None
     if text in ("元", "正"):

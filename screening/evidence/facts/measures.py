@@ -19,7 +19,7 @@ _PERCENT = re.compile(
 
 _FREQUENCY = re.compile(
     rf"(?:每|隔|逐|按)(?P<n>{NUMERAL}|半)?个?(?P<unit>工作日|天|日|周|星期|月|季度|季|学期|学年|年度|年|小时|分钟)"
-    rf"(?P<day>[一二三四五六日天](?![次个名人份天]))?(?:至少|不少于|最多|不超过|各)?(?:开展|进行|召开|组织)?(?:(?P<times>{NUMERAL})次)?"
+    rf"(?P<day>[一二三四五六日天](?![次个名人份天]))?(?:[^\W\d第]{{0,4}}?(?P<times>{NUMERAL})次)?"
 )
 
 
@@ -150,8 +150,9 @@ def read_money(text: str, at: int) -> Draft | None:
 def with_unit(
     text: str, start: int, number: Decimal, numeral: str, unit: UnitAt, prefix: str
 ) -> Draft:
+    """The quantity of a numeral at ``start`` with the unit behind it."""
     name, end = unit.name, unit.end
-    about = "+" if unit.about else ""
+    about = "+" if unit.about or "余" in numeral or "多" in numeral else ""
     mantissa = mantissa_of(numeral)
     half = (
         Fraction(1, 2)

@@ -105,6 +105,7 @@ def parse(text: str) -> Decimal | None:
     """
     if not text or len(text) > 40:
         return None
+    text = text.replace("余", "").replace("多", "")
     if text == "半":
         return Decimal("0.5")
     if text[0] == "负":

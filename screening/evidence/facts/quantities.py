@@ -93,7 +93,7 @@ def _quantity(text: str, match: re.Match[str]) -> Draft | None:
     number = parse(numeral)
     if number is None:
         return None
-    arabic = numeral[0] in "0123456789" or numeral[0] in FRACTION_CHARS
+    arabic = numeral[0] in _DIGIT_STARTS
     negative = sign in ("-", "负", "零下") and is_signed(text, at, sign)
     start = at if negative or sign == "±" else match.start("n")
     value_sign = -1 if negative else 1
@@ -111,6 +111,8 @@ def _quantity(text: str, match: re.Match[str]) -> Draft | None:
         draft = with_unit(text, start, number * value_sign, numeral, unit, prefix)
         idiom = not arabic and text[match.start("n") : unit.end] in IDIOMS
         return draft._replace(weak=True) if idiom else draft
+    if text.startswith("半数", at):
+        return Draft("number", "1/2", at, at + 2, key="0.5")
     if not arabic and not _says_a_number(numeral):
         return None
     return Draft(
@@ -159,6 +161,7 @@ def _at(text: str, at: int) -> Draft | None:
     return _numeral(text, at)
 
 
+_RATIO = re.compile(r"\d{1,4}:\d{1,4}(?![\d:])")
 _DATE_NEXT = frozenset("年月")
 
 
@@ -199,6 +202,9 @@ def _numeral(text: str, at: int) -> Draft | None:
         clock = read_clock(text, at)
         if clock is not None:
             return clock
+        ratio = _RATIO.match(text, at)
+        if ratio is not None:
+            return Draft("number", ratio[0], at, ratio.end())
     if after in _TIMES_NEXT:
         times = read_times(text, at)
         if times is not None:

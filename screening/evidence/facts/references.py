@@ -83,9 +83,12 @@ def document_numbers(text: str) -> list[Draft]:
 
 _BODY_END = re.compile(
     r"人民法院|检察院|委员会|办公室|办公厅|管理局|监督局|公司|集团|银行|大学|学院|学校|医院|协会|学会|联合会|商会|工会|人民政府"
-    r"|中心|办事处|派出所|研究院|研究所|事务所|出版社|合作社|基金会|管理处|交易所|总局|分局|支队|总队|大队|村委会|居委会|街道|党组|党委"
+    r"|中心|办事处|派出所|研究院|研究所|事务所|出版社|合作社|基金会|管理处|交易所|总局|分局|支队|总队|大队|村委会|居委会|街道|党组|党委|残联|妇联|文联|工商联|侨联|科协|政协|人大|海关|国务院|电视台|报社|团委"
     r"|(?<![布格结全当时])局(?![部面势限])|厅(?![级堂])|(?<![部签])署(?![名理])|(?<=[纪政党改建工市县省区卫农教经发国编])委(?![托员派屈])"
     r"|(?<![法学医书住剧影])院(?![校士子内外落])|(?<![全内外一各大局干总下上中西东南北头面])部(?![分门位件署落队委])"
+)
+_VERBS = re.compile(
+    r"会同|委托|授权|抄送|报送|移送|隶属|所属|提请|商请|邀请|组织|指定|通知|单位为|部门为|机构为"
 )
 _NAME_STOP = frozenset("年月日号届由向对的在经报请被是为等或以将把按从到送交该应当可须各与和及、并")
 
@@ -96,6 +99,7 @@ def bodies(text: str) -> list[tuple[int, int]]:
     for match in _BODY_END.finditer(text):
         end = match.end()
         start = match.start()
+        # the longest name has 18 characters here; what stands before it is not needed
         floor = max(spans[-1][1] if spans else 0, end - 18)
         while start > floor:
             char = text[start - 1]
@@ -108,6 +112,8 @@ def bodies(text: str) -> list[tuple[int, int]]:
             start -= 1
         if text[start - 1 : start + 1] == "或者":
             start += 1
+        for verb in _VERBS.finditer(text, start, match.start()):
+            start = verb.end()
         if spans and start <= spans[-1][1] and start - spans[-1][1] == 0:
             spans[-1] = (spans[-1][0], end)
         elif end - start >= 2:
