@@ -272,7 +272,9 @@ def _read(
             if progress is not None:
                 progress(done, max(total, done))
     if report.added and MANIFEST in tree.paths:
-        saver.keep([MANIFEST])  # it says where the texts come from, and may hold none of them itself
+        saver.keep(
+            [MANIFEST]
+        )  # it says where the texts come from, and may hold none of them itself
     part.replace(staging.report)
     hold.update(
         state=DocumentImport.State.DONE,

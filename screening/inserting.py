@@ -39,7 +39,7 @@ def insert(
 
     Raises IntegrityError as usual unless conflicts are ignored: then the row that is there stays.
     """
-    columns = [row_type._meta.get_field(name).column for name in fields]  # type: ignore[union-attr]
+    columns = [str(row_type._meta.get_field(name).column) for name in fields]  # type: ignore[union-attr]
     quote = connection.ops.quote_name
     start = f"INSERT INTO {quote(row_type._meta.db_table)} ({', '.join(quote(column) for column in columns)}) VALUES "
     one = f"({', '.join(['%s'] * len(columns))})"

@@ -51,6 +51,8 @@ def clean(text: str) -> Cleaned | Problem:
                 {"count": text.count("\ufffd")},
             )
         )
+    if problem := garbled(text):  # before the control characters go, which are half of it
+        return problem
     if _CONTROL.search(text):
         text, count = _without_controls(text)
         warnings.append(
@@ -62,8 +64,6 @@ def clean(text: str) -> Cleaned | Problem:
         )
     if not _VISIBLE.search(text):
         return EMPTY
-    if problem := garbled(text):
-        return problem
     if not _COMPARABLE.search(text):
         warnings.append(
             Problem("nothing_to_compare", "Only punctuation: no text that can be compared")

@@ -1,0 +1,182 @@
+"""The shared awkward files and cases become what is expected of them (formats that are read so far)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from screening.documents import Refusal
+from screening.intake.model import Entry, ReadDocument
+from screening.intake.reading import read_path
+from screening.labels_file import read_label_rows
+
+
+def read(path: Path) -> list[Entry]:
+    return list(read_path(path))
+
+
+def only_text(path: Path) -> ReadDocument:
+    (entry,) = read(path)
+    assert isinstance(entry, ReadDocument), entry
+    assert "\ufffd" not in entry.document.raw
+    return entry
+
+
+def refusals(entries: list[Entry]) -> dict[str, str]:
+    return {e.place.partition(":")[2]: e.problem.code for e in entries if isinstance(e, Refusal)}
+
+
+def accepted(entries: list[Entry]) -> dict[str, str]:
+    return {e.document.doc_id: e.document.raw for e in entries if isinstance(e, ReadDocument)}
+
+
+@pytest.fixture
+def formats(shared: Path) -> Path:
+    return shared / "corpora" / "formats"
+
+
+@pytest.fixture
+def cases(shared: Path) -> Path:
+    return shared / "cases" / "files"
+
+
+def test_every_file_is_accounted_for(formats: Path) -> None:
+    expected = {row["file"] for row in json.loads((formats / "EXPECTED.json").read_text("utf-8"))}
+    named = {e.place.partition(":")[0].partition("[")[0] for e in read(formats)}
+    assert expected <= named
+
+
+def test_law_texts_in_two_encodings_are_one_text(formats: Path) -> None:
+    first = only_text(formats / "02_xianfa_utf8_real.txt").document.raw
+    assert only_text(formats / "01b_xianfa_gb18030.txt").document.raw == first
+
+
+@pytest.mark.parametrize(("number", "path"), [("15", "P0006"), ("16", "P0006")])
+def test_utf16_is_the_public_text(formats: Path, number: str, path: str) -> None:
+    (file,) = formats.glob(f"{number}_*")
+    public = next((formats.parent / "public" / "docs").glob(f"{path}*"))
+    assert only_text(file).document.raw.split() == public.read_text("utf-8").split()
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        ("18", "encoding_broken"),
+        ("19", "encoding_broken"),
+        ("25", "empty"),
+        ("26", "empty"),
+        ("45", "garbled"),
+        ("41", "not_what_it_says"),
+        ("40", "format_unsupported"),
+    ],
+)
+def test_files_that_are_refused(formats: Path, number: str, code: str) -> None:
+    (file,) = formats.glob(f"{number}_*")
+    (entry,) = read(file)
+    assert isinstance(entry, Refusal)
+    assert entry.problem.code == code
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "01",
+        "05",
+        "14",
+        "17",
+        "20",
+        "21",
+        "22",
+        "23",
+        "24",
+        "27",
+        "28",
+        "29",
+        "30",
+        "31",
+        "39",
+        "47",
+        "48",
+    ],
+)
+def test_files_that_are_read(formats: Path, number: str) -> None:
+    (file,) = formats.glob(f"{number}_*")
+    raw = only_text(file).document.raw
+    assert not any(
+        character in raw for character in "\0\x07\x1b\ufeff"[: 3 if number == "21" else 4]
+    )
+
+
+def test_big5_is_recognised(formats: Path) -> None:
+    entry = only_text(formats / "17_big5.txt")
+    assert "衛星電視" in entry.document.raw
+    assert [w.code for w in entry.warnings] == ["encoding_guessed"]
+
+
+def test_tables(formats: Path) -> None:
+    spreadsheet = accepted(read(formats / "13_docs_formula_leading_zero.xlsx"))
+    assert set(spreadsheet) == {"A1", "1", "001"}
+    assert spreadsheet["A1"].startswith("=HYPERLINK")
+    assert accepted(read(formats / "33_quotes_newlines.csv")) == accepted(
+        read(formats / "34_excel_gbk.csv")
+    )
+    assert accepted(read(formats / "35_semicolon_bad_rows.csv")) == {"D1": "正文"}
+
+
+def test_manifests(formats: Path) -> None:
+    injected = read(formats / "32_title_injection.jsonl")
+    assert refusals(injected) == {"2": "path_outside"}
+    assert refusals(read(formats / "36_duplicate_doc_id.jsonl")) == {
+        "2": "repeated",
+        "3": "doc_id_conflict",
+    }
+    missing = read(formats / "37_missing_columns.jsonl")
+    assert sorted(refusals(missing)) == ["1", "2", "3", "4", "5", "6"]
+    assert list(accepted(missing)) == ["E7"]
+    surrogate = read(formats / "46_lone_surrogate.jsonl")
+    assert all("\ufffd" in raw for raw in accepted(surrogate).values())
+    assert len(surrogate) == 1
+
+
+def test_label_files(formats: Path, cases: Path) -> None:
+    rows, problems = read_label_rows((formats / "12_labels_zh.xlsx").read_bytes(), "12.xlsx")
+    assert len(rows) == 31
+    assert [p.params["line"] for p in problems if p.code == "label_unknown"] == [32]
+    rows, problems = read_label_rows(
+        (formats / "38_pairs_self_and_unknown.jsonl").read_bytes(), "38.jsonl"
+    )
+    assert [row.label for row in rows] == ["revision", "copy", "copy", "copy", "revision"]
+    rows, problems = read_label_rows((cases / "labels_dirty.csv").read_bytes(), "labels_dirty.csv")
+    assert [row.label for row in rows] == ["copy", "copy", "template", "revision"]
+    assert [p.params["line"] for p in problems] == [6]
+
+
+def test_cases_of_encodings(cases: Path) -> None:
+    assert (
+        only_text(cases / "gb18030_only.txt").document.raw
+        == "承办人：𠮷某，审核人：䶮某，日期：2026年1月5日。"
+    )
+    assert only_text(cases / "short_gbk.txt").document.raw == "同意"
+    assert (
+        only_text(cases / "utf16le_notice.txt").document.raw
+        == "水费缴纳截止时间调整为每月二十五日。"
+    )
+
+
+def test_cases_of_tables_and_manifests(cases: Path) -> None:
+    assert (
+        accepted(read(cases / "gbk_header.csv"))
+        == accepted(read(cases / "utf8bom_header.csv"))
+        != {}
+    )
+    assert set(accepted(read(cases / "ids.xlsx"))) == {"007", "7", "0070"}
+    assert refusals(read(cases / "ids.xlsx")) == {"5": "number_lost_digits"}
+    assert len(accepted(read(cases / "line_sep.jsonl"))) == 3
+    nul = read(cases / "nul_row.jsonl")
+    assert set(accepted(nul)) == {"n1", "n3"}
+    assert refusals(nul) == {"2": "nul"}
+    repeated = read(cases / "dup_ids.csv")
+    assert refusals(repeated) == {"4": "doc_id_conflict"}
+    assert set(accepted(read(cases / "gbk_names.zip"))) == {"通知/放假安排.txt", "通知/值班表.txt"}
