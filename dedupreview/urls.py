@@ -7,7 +7,13 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.i18n import set_language
 
 from dedupreview import health, views
+from dedupreview.api import api
 from dedupreview.people import views as people
+from reviews.api import router as reviews_router
+from screening.api import router as screening_router
+
+api.add_router("", screening_router)
+api.add_router("", reviews_router)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),
@@ -21,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("people/add/", people.add_person, name="add-person"),
     path("people/<int:person_id>/", people.edit_person, name="edit-person"),
     path("audit/", people.audit, name="audit"),
+    path("api/v1/", api.urls),
     path("", include("screening.urls")),
     path("", include("reviews.urls")),
 ]
