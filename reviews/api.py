@@ -539,7 +539,7 @@ def add_label_set(
     request: HttpRequest,
     collection: Form[str],
     name: Form[str],
-    file: UploadedFile = File(...),  # noqa: B008
+    file: UploadedFile = File(...),  # type: ignore[type-arg]  # noqa: B008
     dry_run: Form[bool] = False,
 ) -> Any:
     """Upload labelled pairs; with ``dry_run`` only the report is made."""

@@ -22,9 +22,9 @@ class Caller:
 
     def __init__(self, who: Person | None, key: str = "") -> None:
         self.client = Client()
-        self.headers = (
-            {"Authorization": f"Bearer {key or tokens.issue(person=who)}"} if who or key else {}
-        )
+        if who is not None:
+            key = tokens.issue(person=who)
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def get(self, path: str) -> Any:
         return self.client.get(f"/api/v1{path}", headers=self.headers)
@@ -41,7 +41,8 @@ class Caller:
 def claim(caller: Caller, w: World) -> dict[str, Any]:
     answer = caller.post(f"/rounds/{w.round.pk}/claim")
     assert answer.status_code == 200, answer.content
-    return answer.json()
+    seat: dict[str, Any] = answer.json()
+    return seat
 
 
 def judge(caller: Caller, seat: dict[str, Any], label: str, **extra: Any) -> Any:
