@@ -19,7 +19,7 @@ class PeopleField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, person: Any) -> str:
-        return f"{person} ({person.get_role_display()})"
+        return f"{person} · {person.get_role_display()}"
 
 
 class RoundForm(forms.Form):
@@ -68,7 +68,7 @@ class RoundForm(forms.Form):
     def __init__(self, *args: Any, run: ScreeningRun, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.run = run
-        active = Person.objects.filter(is_active=True).order_by("username", "pk")
+        active = Person.objects.filter(is_active=True).order_by("role", "username", "pk")
         self.fields["annotators"].queryset = active.filter(  # type: ignore[attr-defined]
             role__in=[Role.ANNOTATOR, Role.ARBITRATOR]
         )

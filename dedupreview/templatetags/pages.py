@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
 from django import template
 from django.http import QueryDict
 from django.utils.translation import gettext
@@ -58,12 +56,9 @@ def score(value: float | None) -> str:
 
 
 @register.filter
-def get(mapping: Any, key: object) -> Any:
-    """The value under a key; None where there is none."""
-    try:
-        return mapping.get(key)
-    except AttributeError:
-        return None
+def listed(value: object) -> object:
+    """A list as its members with commas between them; anything else as it is."""
+    return ", ".join(str(member) for member in value) if isinstance(value, list) else value
 
 
 @register.simple_tag(takes_context=True)

@@ -56,6 +56,7 @@ def document_detail(request: HttpRequest, document_id: int) -> HttpResponse:
     document = document_for(request, document_id)
     context = {
         "document": document,
+        "collection": document.collection,
         "metadata": _metadata(document),
         "section": "collections",
     }

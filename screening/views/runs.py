@@ -79,7 +79,7 @@ def _run_context(run: ScreeningRun) -> dict[str, object]:
     context: dict[str, object] = {
         "run": run,
         "collection": run.collection,
-        "preset_name": PRESET_WORDS.get(run.preset, (run.preset,))[0],
+        "preset_name": _preset_name(run),
         "stage_name": STAGE_NAMES.get(run.stage, run.stage),
         "section": "collections",
     }
@@ -93,6 +93,12 @@ def _run_context(run: ScreeningRun) -> dict[str, object]:
             "rounds": run.rounds.order_by("-pk"),
         }
     return context
+
+
+def _preset_name(run: ScreeningRun) -> object:
+    """What the preset is called; runs started outside the pages name it in their configuration only."""
+    name = run.preset or str(run.config.get("preset_name", ""))
+    return PRESET_WORDS.get(name, (name,))[0]
 
 
 def _files(run: ScreeningRun) -> list[tuple[str, int, object]]:
