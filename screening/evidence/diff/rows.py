@@ -25,18 +25,17 @@ def _codes(left: SideText, right: SideText) -> tuple[str, str]:
     """Each different paragraph as one character, so that paragraphs align like characters."""
     table: dict[str, str] = {}
 
-    def code(key: str, side: int, index: int) -> str:
-        if not key:
-            # empty paragraphs never hold others together
-            key = f"\0{side}{index}"
+    def code(side: SideText, paragraph: int) -> str:
+        # a line of mere punctuation is known by its raw text
+        key = side.key(paragraph) or f"\0{side.raw[slice(*side.paragraphs[paragraph])]}"
         found = table.get(key)
         if found is None:
             number = len(table) + 0x100
             found = table[key] = chr(number if number < 0xD800 else number + 0x800)
         return found
 
-    a = "".join(code(left.key(p), 0, p) for p in range(len(left.paragraphs)))
-    b = "".join(code(right.key(q), 1, q) for q in range(len(right.paragraphs)))
+    a = "".join(code(left, p) for p in range(len(left.paragraphs)))
+    b = "".join(code(right, q) for q in range(len(right.paragraphs)))
     return a, b
 
 

@@ -38,6 +38,7 @@ _PRIORITY: tuple[FactKind, ...] = (
 )
 _FAMILY = {"modality": 0, "negation": 0, "condition": 1, "conclusion": 2, "body": 3}
 _LEVEL = re.compile(r"[条款项目章节编部]")
+_LEVELS = re.compile("[省市县区乡镇村地部厅校院]级|国家级")
 _BARE_MEASURES = frozenset("件份项套台次")
 _BIG = frozenset("万亿")
 
@@ -228,7 +229,9 @@ class _Comparison:
         mine = _bodies_at(self.left, i0, i1)
         theirs = _bodies_at(self.right, j0, j1)
         for a, b in zip(mine, theirs, strict=False):
-            if a.key != b.key and (a.start, b.start) not in self.worded:
+            if _LEVELS.sub("", a.key) == _LEVELS.sub("", b.key):
+                continue  # the same kind of body at another level is a condition
+            if (a.start, b.start) not in self.worded:
                 self.worded.add((a.start, b.start))
                 self._add("body", a.value, b.value, a, b)
         if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
