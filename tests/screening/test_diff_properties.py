@@ -48,10 +48,16 @@ def test_every_change_is_shown_and_every_number_leads_to_one(left: str, right: s
         s.cosmetic for row in comparison.rows for s in (*row.left, *row.right) if s.cosmetic
     }
     assert cosmetic == {change.number for change in comparison.cosmetic}
-    for change in (*comparison.changes, *comparison.cosmetic):
-        assert 0 <= change.left_start <= change.left_end <= len(left)
-        assert 0 <= change.right_start <= change.right_end <= len(right)
-        assert 0 <= change.row < len(comparison.rows)
+    spans = [
+        (c.left_start, c.left_end, c.right_start, c.right_end, c.row) for c in comparison.changes
+    ]
+    spans += [
+        (c.left_start, c.left_end, c.right_start, c.right_end, c.row) for c in comparison.cosmetic
+    ]
+    for left_start, left_end, right_start, right_end, row in spans:
+        assert 0 <= left_start <= left_end <= len(left)
+        assert 0 <= right_start <= right_end <= len(right)
+        assert 0 <= row < len(comparison.rows)
 
 
 @settings(max_examples=300, deadline=None)
