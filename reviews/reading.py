@@ -333,10 +333,10 @@ def _passages(item: ReviewItem, left: str, right: str, rendered: Rendered) -> li
     if rendered.equal_share > 0.9:
         return []
     found = []
-    for ls, le, rs, re in item.candidate.excerpts[:EXCERPTS_SHOWN]:
-        if 0 <= ls < le <= len(left) and 0 <= rs < re <= len(right):
-            quote = " ".join(left[ls : ls + 40].split())
-            found.append(Passage(ls, le, rs, re, quote + ("…" if le - ls > 40 else "")))
+    for a, b, c, d in item.candidate.excerpts[:EXCERPTS_SHOWN]:
+        if 0 <= a < b <= len(left) and 0 <= c < d <= len(right):
+            quote = " ".join(left[a : a + 40].split())
+            found.append(Passage(a, b, c, d, quote + ("…" if b - a > 40 else "")))
     return found
 
 

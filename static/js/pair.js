@@ -87,7 +87,7 @@ function onlyChanges(on = !pair.classList.contains("only")) {
 
 /* Exchange what stands left and right. Answers name the texts themselves, so what was chosen stays true. */
 export function swapSides() {
-  for (const holder of document.querySelectorAll("[data-swap]")) {
+  for (const holder of document.querySelectorAll(".pr, [data-swap]")) {
     const [first, last] = [holder.firstElementChild, holder.lastElementChild];
     if (first === last) continue;
     const mark = document.createElement("i");
@@ -104,6 +104,9 @@ export function swapSides() {
     const chosen = holder.querySelector("input:checked")?.value;
     [first.value, second.value] = [second.value, first.value];
     for (const input of holder.querySelectorAll("input")) input.checked = input.value === chosen;
+  }
+  for (const sign of pair.querySelectorAll(".lo .go b, .ro .go b")) {
+    sign.textContent = sign.textContent === "◧" ? "◨" : "◧";
   }
   for (const mark of document.querySelectorAll(".strip .l, .strip .r")) {
     const left = mark.classList.toggle("l");

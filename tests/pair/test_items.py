@@ -51,8 +51,8 @@ def test_claim_leads_to_the_pair_and_again_to_the_same(desk: Desk) -> None:
     first = client.post(reverse("reviews:claim-item", args=[desk.round.pk]))
     again = client.post(reverse("reviews:claim-item", args=[desk.round.pk]))
     back = client.get(reverse("reviews:claim-item", args=[desk.round.pk]))
-    assert first.url == again.url == back.url
-    assert "第 1 对" in client.get(first.url).content.decode()
+    assert first["Location"] == again["Location"] == back["Location"]
+    assert "第 1 对" in client.get(first["Location"]).content.decode()
 
 
 def test_get_claims_nothing(desk: Desk) -> None:
@@ -72,7 +72,9 @@ def test_strangers_and_the_unseated_get_404(desk: Desk) -> None:
     for name in ("release-seat", "renew-seat"):
         assert client.post(reverse(f"reviews:{name}", args=[slot.pk])).status_code == 404
     for name in ("original-text", "original-file"):
-        assert client.get(reverse(f"reviews:{name}", args=[slot.item_id, "left"])).status_code == 404
+        assert (
+            client.get(reverse(f"reviews:{name}", args=[slot.item_id, "left"])).status_code == 404
+        )
     assert not Judgment.objects.exists()
 
 
@@ -166,13 +168,17 @@ def test_script_gets_the_next_address_and_refusals_as_json(desk: Desk) -> None:
     slot = seat(desk, desk.annotators[0])
     client = signed_in(desk.annotators[0])
     url = reverse("reviews:submit-judgment", args=[slot.item_id])
-    asks = {"headers": {"X-Requested-With": "fetch"}}
-    bad = client.post(url, {"id": str(uuid.uuid4()), "slot": slot.pk, "label": "undecided"}, **asks)
+    asks = {"X-Requested-With": "fetch"}
+    bad = client.post(
+        url, {"id": str(uuid.uuid4()), "slot": slot.pk, "label": "undecided"}, headers=asks
+    )
     assert bad.status_code == 400
     assert bad.json()["code"] == "reason"
     assert "理由" in bad.json()["detail"]
     good = client.post(
-        url, {"id": str(uuid.uuid4()), "slot": slot.pk, "label": "undecided", "reason": "太短"}, **asks
+        url,
+        {"id": str(uuid.uuid4()), "slot": slot.pk, "label": "undecided", "reason": "太短"},
+        headers=asks,
     )
     assert good.json()["status"] == "created"
     assert good.json()["next"].startswith("/items/")
@@ -218,7 +224,7 @@ def test_later_and_recuse(desk: Desk) -> None:
     url = reverse("reviews:release-seat", args=[slot.pk])
     assert client.post(url, {"how": "sideways"}).status_code == 400
     moved = client.post(url, {"how": "later"})
-    assert moved.url != reverse("reviews:item", args=[slot.item_id])
+    assert moved["Location"] != reverse("reviews:item", args=[slot.item_id])
     second = seat(desk, desk.annotators[0])
     back = client.post(
         reverse("reviews:release-seat", args=[second.pk]), {"how": "recuse"}, follow=True
@@ -266,7 +272,9 @@ def test_draft_is_kept_and_goes_with_the_judgment(desk: Desk) -> None:
     slot = seat(desk, desk.annotators[0])
     client = signed_in(desk.annotators[0])
     url = reverse("reviews:save-draft", args=[slot.item_id])
-    assert client.post(url, {"data": json.dumps({"reason": "写到一半", "at": 1})}).status_code == 200
+    assert (
+        client.post(url, {"data": json.dumps({"reason": "写到一半", "at": 1})}).status_code == 200
+    )
     assert client.post(url, {"data": "[1]"}).status_code == 400
     assert client.post(url, {"data": "{"}).status_code == 400
     assert "写到一半" in page_of(client, slot.item_id)
@@ -374,7 +382,9 @@ def test_nobody_reads_another_s_judgment_before_the_pair_is_closed(desk: Desk, s
     names = ["item", "arbitrate", "decided-meanwhile"]
     urls = [reverse(f"reviews:{name}", args=[item.pk]) for name in names]
     urls += [reverse("reviews:my-judgments"), reverse("home")]
-    urls += [reverse(f"reviews:{name}", args=[desk.round.pk]) for name in ("claim-item", "conflict-list")]
+    urls += [
+        reverse(f"reviews:{name}", args=[desk.round.pk]) for name in ("claim-item", "conflict-list")
+    ]
     urls += [reverse("reviews:nothing", args=[desk.round.pk, "taken"])]
     found = False
     for person in people:
@@ -394,7 +404,11 @@ def test_closed_pair_shows_everything_to_those_who_judged(desk: Desk) -> None:
     one, two = desk.annotators
     for person in (one, two):
         judging.submit(
-            id=uuid.uuid4(), slot=seat(desk, person), person=person, label="citation", reason="同一句话"
+            id=uuid.uuid4(),
+            slot=seat(desk, person),
+            person=person,
+            label="citation",
+            reason="同一句话",
         )
     item = ReviewItem.objects.get(pk=desk.item().pk)
     assert item.state == "closed"

@@ -1,0 +1,208 @@
+"""Reading a pair in a real browser: jumps, sides, folding, hostile text, long text, and axe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.urls import reverse
+
+from dedupreview.people.models import Person
+from reviews import queue
+from reviews.models import ReviewSlot
+from tests.browser.conftest import ready
+from tests.pair import texts
+from tests.pair.desk import Desk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SignIn = Callable[[Person], "Page"]
+
+
+def opened(desk: Desk, sign_in: SignIn, live_server: Any) -> Page:
+    """The first pair of the desk, open before its first annotator."""
+    slot = queue.claim(round=desk.round, person=desk.annotators[0])
+    assert isinstance(slot, ReviewSlot)
+    page = sign_in(desk.annotators[0])
+    page.goto(live_server.url + reverse("reviews:item", args=[slot.item_id]))
+    ready(page)
+    return page
+
+
+def lit(page: Page) -> list[str]:
+    return list(
+        page.evaluate("[...(CSS.highlights.get('spot') ?? [])].map((range) => range.toString())")
+    )
+
+
+def test_registry_has_no_collision(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    page = opened(Desk([(texts.RULE, texts.REVISED)]), sign_in, live_server)
+    found = page.evaluate(
+        """async () => {
+          const { KEYS, collisions } = await import('/static/js/keys.js');
+          const twice = [...KEYS, { keys: ['n'], act: 'other', scope: 'page' }];
+          return [collisions(), collisions(twice), KEYS.length];
+        }"""
+    )
+    assert found[0] == []
+    assert found[1] == ["n: next-change / other"]
+    assert found[2] > 25
+
+
+def test_changes_facts_and_sides(transactional_db: None, sign_in: SignIn, live_server: Any) -> None:
+    page = opened(Desk([(texts.RULE, texts.REVISED)]), sign_in, live_server)
+    total = int(page.locator("#pair").get_attribute("data-changes") or "0")
+    counter = page.locator("[data-counter]")
+    page.keyboard.press("n")
+    assert counter.inner_text() == f"1/{total}"
+    page.keyboard.press("p")
+    assert counter.inner_text() == f"{total}/{total}"
+    assert page.locator("mark.cur").first.is_visible()
+    before = page.evaluate("scrollY")
+    page.locator(".strip a").first.click(force=True)
+    assert counter.inner_text() == f"1/{total}"
+    assert page.evaluate("scrollY") <= before
+
+    chip = page.locator('[data-spot="fact"]', has_text="金额")
+    chip.click()
+    assert sorted(lit(page)) == ["1500元", "2000元"]
+
+    page.keyboard.press("2")
+    page.keyboard.press("ArrowRight")
+    chosen = page.locator('input[name="direction"]:checked').get_attribute("value")
+    left = page.locator(".pr .cell").first.get_attribute("data-d")
+    page.keyboard.press("x")
+    assert page.locator(".pr .cell").first.get_attribute("data-d") != left
+    # The answer is about the texts: it stays, and now reads as the other side.
+    checked = page.locator('input[name="direction"]:checked')
+    assert checked.get_attribute("value") == chosen
+    assert checked.get_attribute("data-side") == "right"
+    page.keyboard.press("ArrowRight")
+    assert page.locator('input[name="direction"]:checked').get_attribute("value") != chosen
+
+
+def test_only_changes_folds_and_nothing_is_lost(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    filler = "".join(f"第{n}段文字没有变化，只是占据位置。\n" for n in range(60))
+    desk = Desk([(filler + texts.RULE, filler + texts.REVISED)])
+    page = opened(desk, sign_in, live_server)
+    assert "第30段文字没有变化" in page.locator(".texts").inner_text()
+    page.keyboard.press("o")
+    assert "第30段文字没有变化" not in page.locator(".texts").inner_text()
+    assert page.locator(".fold").first.is_visible()
+    page.reload()
+    ready(page)
+    assert page.locator("#pair.only").count() == 1
+    page.keyboard.press("o")
+    assert "第30段文字没有变化" in page.locator(".texts").inner_text()
+
+
+def test_hostile_text_runs_nothing_and_offsets_hold(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    page = opened(Desk([(texts.HOSTILE_A, texts.HOSTILE_B)]), sign_in, live_server)
+    assert page.evaluate("window.ran") is None
+    shown = page.locator(".texts").inner_text()
+    assert '<script>window.ran = 1</script><img src=x onerror="window.ran = 2">' in shown
+    assert "收入<3000元的家庭，支出>5000元的除外。" in shown
+    assert page.locator(".z[data-c='RLO']").count() == 2
+    # Astral characters before a passage do not shift it: offsets are code points.
+    start = texts.HOSTILE_A.index("第三条")
+    found = page.evaluate(
+        f"""async () => {{
+          const spots = await import('/static/js/spots.js');
+          const range = spots.rangeOf('l', {start}, {start + 3});
+          getSelection().removeAllRanges();
+          getSelection().addRange(range);
+          return [range.toString(), spots.selected()];
+        }}"""
+    )
+    assert found[0] == "第三条"
+    assert (found[1]["side"], found[1]["start"], found[1]["end"]) == ("left", start, start + 3)
+    page.keyboard.press("e")
+    assert page.locator(".chip.own").inner_text().startswith("第三条")
+    hidden = texts.HOSTILE_A.index("宽与")
+    text = page.evaluate(
+        f"async () => (await import('/static/js/spots.js')).rangeOf('l', {hidden}, {hidden + 2}).toString()"
+    )
+    assert text == "宽与"
+
+
+def test_long_texts_answer_keys_quickly(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    left = (texts.RULE.replace("\n\n", "\n") * 210)[:50_000]
+    right = left.replace("1500元", "2000元", 9).replace("两人", "三人", 5)
+    page = opened(Desk([(left, right)]), sign_in, live_server)
+    page.evaluate(
+        """() => {
+          window.spans = [];
+          new PerformanceObserver((list) => list.getEntries().forEach((entry) => window.spans.push(entry.duration)))
+            .observe({ type: 'event', durationThreshold: 16 });
+        }"""
+    )
+    for key in ("n", "n", "p", "j", "f", "o", "o", "1", "2"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(60)
+    spans = page.evaluate("window.spans")
+    assert max(spans, default=0) < 1_000, spans
+    page.keyboard.press("x")
+    assert page.locator("#pair").get_attribute("data-changes") == "14"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1366, 360])
+def test_axe_is_clean(
+    transactional_db: None, sign_in: SignIn, live_server: Any, scheme: Any, width: int
+) -> None:
+    import uuid
+
+    from axe_playwright_python.sync_playwright import Axe
+
+    from reviews import arbitration, judging
+
+    desk = Desk([(texts.RULE, texts.REVISED), (texts.HOSTILE_A, texts.HOSTILE_B)])
+    one, two = desk.annotators
+    for person, label in ((one, "copy"), (two, "template")):
+        slot = queue.claim(round=desk.round, person=person)
+        assert isinstance(slot, ReviewSlot)
+        judging.submit(id=uuid.uuid4(), slot=slot, person=person, label=label, reason="理由")
+    item = desk.round.items.get(state="conflict")
+    arbitration.give_opinion(id=uuid.uuid4(), item=item, person=desk.arbitrators[0], label="copy")
+    page = opened(desk, sign_in, live_server)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    page.keyboard.press("2")
+    page.keyboard.press("n")
+    faults = _faults(Axe(), page, "pair")
+    page.keyboard.press("?")
+    faults += _faults(Axe(), page, "help")
+    for name, args in (("my-judgments", []), ("nothing", [desk.round.pk, "taken"])):
+        page.goto(live_server.url + reverse(f"reviews:{name}", args=args))
+        faults += _faults(Axe(), page, name)
+    for person in desk.arbitrators:
+        page = sign_in(person)
+        page.goto(live_server.url + reverse("reviews:arbitrate", args=[item.pk]))
+        ready(page)
+        faults += _faults(Axe(), page, "arbitration")
+    page.goto(live_server.url + reverse("reviews:conflict-list", args=[desk.round.pk]))
+    faults += _faults(Axe(), page, "conflicts")
+    assert not faults
+    overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert overflow <= 0
+
+
+def _faults(axe: Any, page: Page, where: str) -> list[tuple[str, str, str]]:
+    violations = axe.run(page).response["violations"]
+    return [
+        (where, violation["id"], node["html"][:200])
+        for violation in violations
+        for node in violation["nodes"]
+    ]
