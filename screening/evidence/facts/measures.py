@@ -9,7 +9,7 @@ from fractions import Fraction
 from .dates import is_day_of_month
 from .drafts import NUMERAL, Draft, decimal_text, mantissa_of, scaled, whole
 from .numerals import parse
-from .units import CURRENCY_SIGNS, DURATION, MONEY, READABLE, SAME_DURATION, SCALE, UnitAt
+from .units import CURRENCY_SIGNS, DURATION, MONEY, READABLE, SAME_DURATION, SCALE, UnitAt, unit_at
 
 _PERCENT = re.compile(
     rf"(?P<sign>[+\-±负]|零下)?(?:(?P<n>{NUMERAL})(?:(?P<mark>%|‰|‱|个?百分点|成(?![立为功员果本品都交分长效套年人])))"
@@ -39,12 +39,13 @@ _MONEY = re.compile(
 )
 
 
+_ERAS = frozenset(
+    "康熙 雍正 乾隆 嘉庆 道光 咸丰 同治 光绪 宣统 顺治 崇祯 万历 洪武 永乐 明治 大正 昭和 平成 令和".split()
+)
 _JIAO = re.compile(r"(?P<j>[0-9一二三四五六七八九])角(?:(?P<f>[0-9一二三四五六七八九])分)?")
 
 
-_PER_UNIT = re.compile(
-    r"/(?:[A-Za-z]{1,3}[²³23]?|[\u4e00-\u9fff]{1,3}?(?=[^\u4e00-\u9fff]|$)|[人户亩吨月年天日次米])"
-)
+_PER_UNIT = re.compile(r"/(?:[A-Za-z]{1,3}[²³23]?|[人户天])")
 
 
 def read_percent(text: str, at: int) -> Draft | None:
@@ -176,6 +177,8 @@ def with_unit(
             end + len(per),
             mantissa,
         )
+    if name == "年" and text[max(0, start - 2) : start] in _ERAS:
+        return Draft("date", f"{text[start - 2 : start]}{decimal_text(number)}年", start - 2, end)
     if name in DURATION:
         if name == "日" and not about and is_day_of_month(text, start, end, number):
             return Draft("date", f"{int(number):02d}日", start, end)
@@ -196,8 +199,11 @@ def with_unit(
 
 
 def _per_unit(text: str, at: int) -> str:
-    """``/吨`` of 元/吨, ``/L`` of mg/L, ``/人·月``."""
+    """``/吨`` of 元/吨, ``/L`` of mg/L."""
     if not text.startswith("/", at):
         return ""
+    unit = unit_at(text, at + 1)
+    if unit is not None and not unit.about:
+        return text[at : unit.end]
     match = _PER_UNIT.match(text, at)
     return match[0] if match else ""

@@ -161,7 +161,8 @@ def _at(text: str, at: int) -> Draft | None:
     return _numeral(text, at)
 
 
-_RATIO = re.compile(r"\d{1,4}:\d{1,4}(?![\d:])")
+_RATIO = re.compile(r"\d{1,4}:\d{1,8}(?![\d:])")
+_DOTTED = re.compile(r"\d{1,4}(?:\.\d{1,4}){2,4}(?![.\d])")
 _DATE_NEXT = frozenset("年月")
 
 
@@ -209,6 +210,9 @@ def _numeral(text: str, at: int) -> Draft | None:
         times = read_times(text, at)
         if times is not None:
             return times
+    dotted = _DOTTED.match(text, at)
+    if dotted is not None:
+        return Draft("number", dotted[0], at, dotted.end())
     return _quantity(text, match)
 
 

@@ -99,6 +99,32 @@ _FIRST = frozenset(name[0] for name in _NAMES)
 _ABOUT = frozenset("余多几来")
 
 
+_PART_OF_A_WORD: dict[str, frozenset[str]] = {
+    "所": frozenset("列示述附称有规需在得涉指"),
+    "本": frozenset("院法办规案市省校企公单标着条"),
+    "名": frozenset("称义"),
+    "位": frozenset("置于"),
+    "代": frozenset("表码理替"),
+    "类": frozenset("似"),
+    "组": frozenset("织成"),
+    "部": frozenset("分门署位"),
+    "批": frozenset("准复评"),
+    "处": frozenset("理罚置以于在分"),
+    "起": frozenset("草诉步始源"),
+    "场": frozenset("地所合"),
+    "章": frozenset("程"),
+    "道": frozenset("路歉"),
+    "分": frozenset("别配开析工担公"),
+    "回": frozenset("复答避收"),
+    "期": frozenset("间限"),
+    "节": frozenset("约能日"),
+    "口": frozenset("头"),
+    "科": frozenset("学技"),
+    "线": frozenset("路上下"),
+}
+"""A measure word before one of these is the beginning of another word: 所列, 处理, 部分."""
+
+
 class UnitAt(NamedTuple):
     """A unit found behind a numeral: its name, where it ends, whether 余 or 多 stood before it."""
 
@@ -123,6 +149,8 @@ def unit_at(text: str, at: int) -> UnitAt | None:
                 and text[end : end + 1].isascii()
                 and text[end : end + 1].isalnum()
             ):
+                return None
+            if text[end : end + 1] in _PART_OF_A_WORD.get(name, ()):
                 return None
             return UnitAt(name, end, about)
     return None
