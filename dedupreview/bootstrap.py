@@ -139,7 +139,16 @@ class Environment:
             ]
         else:
             command = [
-                *(str(self.python), "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"),
+                *(
+                    str(self.python),
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--no-input",
+                    "--no-deps",
+                    "--no-compile",
+                ),
                 *("--disable-pip-version-check", "--require-hashes", "-r", path),
             ]
         self.run(command, clean_environment())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
 
@@ -21,9 +22,13 @@ TEXTS = (
 
 
 def warm_up() -> None:
-    """Load the dictionary of the word splitter and put three tiny texts through the whole pipeline."""
+    """Load the dictionary of the word splitter and put three tiny texts through the whole pipeline.
+
+    The first worker of a new installation compiles; the others wait for it and read what it wrote.
+    """
     # By default the dictionary is cached in the system's shared temporary folder, where anybody could plant one.
-    jieba.dt.tmp_dir = str(paths.make_private(paths.data_dir() / "cache"))
+    cache = paths.make_private(paths.data_dir() / "cache")
+    jieba.dt.tmp_dir = str(cache)
     jieba.setLogLevel(logging.WARNING)
     jieba.initialize()
     documents = [
@@ -32,4 +37,6 @@ def warm_up() -> None:
         )
         for number, text in enumerate(TEXTS)
     ]
-    screen(documents, ScreeningConfig())
+    with (cache / "warm.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        screen(documents, ScreeningConfig())
