@@ -34,6 +34,9 @@ class ReviewRound(models.Model):
     grace_minutes = models.PositiveSmallIntegerField(default=10)
     lease_minutes = models.PositiveSmallIntegerField(default=30)
     guideline_version = models.PositiveIntegerField(default=1)
+    selection = models.JSONField(
+        default=dict, help_text="which pairs were taken from the run, and how many were left out"
+    )
     created_by = models.ForeignKey(PERSON, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -84,6 +87,9 @@ class RoundMember(models.Model):
     person = models.ForeignKey(PERSON, on_delete=models.PROTECT, related_name="round_memberships")
     part = models.CharField(max_length=10, choices=Part.choices)
     active = models.BooleanField(default=True)
+    quota = models.PositiveIntegerField(
+        null=True, help_text="pairs that the person judges at most; none means no limit"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -43,7 +43,7 @@ class QueueError(ReviewError):
 class Nothing:
     """Why there is no seat for a person.
 
-    ``all_done``: the person has answered every pair that still waits, or none waits. ``taken``: others hold what is
+    ``all_done``: the person has answered every pair that still waits (or their quota), or none waits. ``taken``: others hold what is
     left, the first lease ends at ``until``. ``not_eligible``: not an active annotator of the round. ``set_aside``:
     the person has recused themselves from all that is left.
     """
@@ -67,12 +67,15 @@ def claim(
         current = share_round(round.pk)
         if current.state != ReviewRound.State.OPEN:
             raise QueueError(ROUND_NOT_OPEN, code="round_not_open")
-        if lock_member(round_id=current.pk, person=person) is None:
+        member = lock_member(round_id=current.pk, person=person)
+        if member is None:
             return Nothing("not_eligible")
         lease = moment + timedelta(minutes=current.lease_minutes)
         own = _renew_own(current, person, lease)
         if own is not None:
             return own
+        if member.quota is not None and _answered(current, person) >= member.quota:
+            return Nothing("all_done")
         for attempt in range(ATTEMPTS):
             slot = _take_next(current, person, moment, lease, wait=attempt == ATTEMPTS - 1)
             if slot is not None:
@@ -104,6 +107,12 @@ def lock_member(
         .filter(round_id=round_id, person=person, part=part, active=True, person__is_active=True)
         .first()
     )
+
+
+def _answered(round: ReviewRound, person: Person) -> int:
+    """How many pairs of the round the person has answered."""
+    mine = Judgment.objects.filter(item__round=round, annotator=person, version=1)
+    return mine.values("item").distinct().count()
 
 
 def _renew_own(round: ReviewRound, person: Person, lease: datetime) -> ReviewSlot | None:

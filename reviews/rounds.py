@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
-from django.utils import timezone
 
 from dedupreview.people import audit
 from dedupreview.people.models import Person, Role
@@ -23,8 +21,8 @@ from reviews.models import (
     ReviewSlot,
     RoundMember,
 )
-from reviews.queue import note_lapse
-from screening.models import Candidate, Membership, ScreeningRun
+from reviews.selection import Chosen, Selection, choose, in_family_order
+from screening.models import Membership, ScreeningRun
 
 CHUNK = 2_000
 """Rows written at once."""
@@ -34,6 +32,9 @@ ENOUGH, RECENT = 20, 1_000
 
 RUN_NOT_DONE = "The screening run is not finished, so it has no pairs to review."
 NO_PAIRS = "There are no pairs to review."
+ALL_DECIDED = (
+    "All pairs of this run are decided already. They are asked again only on explicit request."
+)
 TOO_FEW_PEOPLE = "%(judgments)s judgments per pair need at least %(judgments)s annotators."
 SEATS_1_TO_9 = "A pair can have 1 to 9 judgments."
 NO_ARBITRATOR = "A round needs at least one arbitrator."
@@ -44,7 +45,6 @@ READS_ONLY = "%(name)s is an auditor and only reads."
 NAME_MISSING = "Please give the round a name."
 LIMIT_POSITIVE = "The number of pairs must be at least 1."
 GUIDELINE_EMPTY = "The guideline is empty."
-NOT_A_MEMBER = "%(name)s takes no part in this round."
 UNKNOWN_STATE = "Unknown state: %(state)s"
 STILL_OPEN = "%(number)s pairs are not settled yet."
 
@@ -84,12 +84,15 @@ class Progress:
 
 
 def workload(
-    *, run: ScreeningRun, people: int, judgments: int = 2, limit: int | None = None
+    *,
+    run: ScreeningRun,
+    people: int,
+    judgments: int = 2,
+    limit: int | None = None,
+    selection: Selection | None = None,
 ) -> Workload:
-    """What a round over the representative pairs of ``run`` would ask of ``people`` annotators."""
-    pairs = Candidate.objects.filter(run=run, representative=True).count()
-    if limit is not None:
-        pairs = min(pairs, limit)
+    """What a round over the pairs that :func:`open_round` would take asks of ``people`` annotators."""
+    pairs = len(choose(run, _selection(selection, limit)).pairs)
     seats = pairs * judgments
     seconds = seconds_per_item()
     hours = seats * seconds / 3600 / people if people else 0.0
@@ -116,11 +119,12 @@ def open_round(
     limit: int | None = None,
     order_seed: int = 1,
     show_scores: bool = False,
+    selection: Selection | None = None,
     actor: Person | None = None,
 ) -> ReviewRound:
-    """Open a round over the representative pairs of a finished run, best rank first up to ``limit``.
+    """Open a round over pairs of a finished run: by default all that are informative and not decided yet.
 
-    Related texts stay together: pairs that share a document form a family; ``order_seed`` decides the order of the
+    ``selection`` narrows, samples or asks decided pairs again; ``limit`` takes the best ranks only. Related texts stay together: pairs that share a document form a family; ``order_seed`` decides the order of the
     families, rank the order within one. Everybody named gets access to the collection.
 
     :raises RoundError: if the run is not finished or has no pairs, or the people do not fit.
@@ -132,9 +136,12 @@ def open_round(
     if run.state != ScreeningRun.State.DONE:
         raise RoundError(RUN_NOT_DONE, code="run_not_done")
     check_people(annotators=annotators, arbitrators=arbitrators, judgments=judgments)
-    ordered = in_family_order(_chosen(run, limit), order_seed)
+    wanted = _selection(selection, limit)
+    choice = choose(run, wanted)
+    ordered = in_family_order(choice.pairs, order_seed)
     if not ordered:
-        raise RoundError(NO_PAIRS, code="no_pairs")
+        decided = choice.left_out["decided"] > 0
+        raise RoundError(ALL_DECIDED if decided else NO_PAIRS, code="no_pairs")
     with transaction.atomic():
         opened = ReviewRound.objects.create(
             collection=run.collection,
@@ -143,14 +150,15 @@ def open_round(
             judgments_per_item=judgments,
             order_seed=order_seed,
             show_scores=show_scores,
+            selection={**wanted.to_dict(), "left_out": choice.left_out},
             created_by=actor,
         )
         text = guideline.strip() or guidelines.DEFAULT_TEXT
         _write_guideline(opened, 1, text, actor)
         for person in annotators:
-            _join(opened, person, RoundMember.Part.ANNOTATOR)
+            join(opened, person, RoundMember.Part.ANNOTATOR)
         for person in arbitrators:
-            _join(opened, person, RoundMember.Part.ARBITRATOR)
+            join(opened, person, RoundMember.Part.ARBITRATOR)
         _create_items(opened, ordered)
         audit.record(
             actor=actor,
@@ -167,6 +175,11 @@ def open_round(
             },
         )
     return opened
+
+
+def _selection(selection: Selection | None, limit: int | None) -> Selection:
+    wanted = selection or Selection()
+    return wanted if limit is None else replace(wanted, limit=limit)
 
 
 def people_faults(
@@ -203,42 +216,6 @@ def check_people(
         raise fault
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """A candidate that a round asks: its keys and the keys of its two documents."""
-
-    candidate: int
-    pair: int
-    low: int
-    high: int
-
-
-def _chosen(run: ScreeningRun, limit: int | None) -> list[Chosen]:
-    rows = Candidate.objects.filter(run=run, representative=True).order_by("rank")
-    keys = rows.values_list("pk", "pair_id", "pair__low_id", "pair__high_id")
-    return [Chosen(*row) for row in (keys if limit is None else keys[:limit])]
-
-
-def in_family_order(chosen: Sequence[Chosen], seed: int) -> list[Chosen]:
-    """``chosen`` with connected pairs together; families in an order that ``seed`` alone decides, else as given."""
-    parent: dict[int, int] = {}
-
-    def root(document: int) -> int:
-        while parent.setdefault(document, document) != document:
-            parent[document] = parent[parent[document]]
-            document = parent[document]
-        return document
-
-    for pair in chosen:
-        parent[root(pair.high)] = root(pair.low)
-    families: dict[int, list[Chosen]] = {}
-    for pair in chosen:
-        families.setdefault(root(pair.low), []).append(pair)
-    order = list(families.values())
-    random.Random(seed).shuffle(order)
-    return [pair for family in order for pair in family]
-
-
 def _create_items(opened: ReviewRound, ordered: Sequence[Chosen]) -> None:
     for start in range(0, len(ordered), CHUNK):
         items = ReviewItem.objects.bulk_create(
@@ -254,74 +231,10 @@ def _create_items(opened: ReviewRound, ordered: Sequence[Chosen]) -> None:
         )
 
 
-def _join(round: ReviewRound, person: Person, part: str) -> None:
+def join(round: ReviewRound, person: Person, part: str) -> None:
+    """Give a person a part in a round, and access to its collection."""
     RoundMember.objects.create(round=round, person=person, part=part)
     Membership.objects.get_or_create(collection=round.collection, person=person)
-
-
-def add_member(
-    *, round: ReviewRound, person: Person, part: str, actor: Person | None = None
-) -> RoundMember:
-    """Add a person in mid-round, or take one back who had left; the part of a person never changes.
-
-    :raises RoundError: for a deactivated person, an auditor, or somebody with the other part.
-    """
-    named = {"name": person.username}
-    if not person.is_active:
-        raise RoundError(INACTIVE, named, code="people")
-    if person.role == Role.AUDITOR:
-        raise RoundError(READS_ONLY, named, code="people")
-    with transaction.atomic():
-        member = RoundMember.objects.select_for_update().filter(round=round, person=person).first()
-        if member is None:
-            _join(round, person, part)
-        elif member.part != part:
-            raise RoundError(BOTH_PARTS, named, code="people")
-        else:
-            RoundMember.objects.filter(pk=member.pk).update(active=True)
-            Membership.objects.get_or_create(collection=round.collection, person=person)
-        _record_people(round, person, "round.member_added", part, actor)
-        return RoundMember.objects.get(round=round, person=person)
-
-
-def remove_member(*, round: ReviewRound, person: Person, actor: Person | None = None) -> None:
-    """Let a person leave a round: their judgments stay, the seats they hold are dealt again.
-
-    :raises RoundError: if they take no part in it.
-    """
-    with transaction.atomic():
-        member = RoundMember.objects.select_for_update().filter(round=round, person=person).first()
-        if member is None:
-            raise RoundError(NOT_A_MEMBER, {"name": person.username}, code="people")
-        RoundMember.objects.filter(pk=member.pk).update(active=False)
-        held = ReviewSlot.objects.filter(
-            item__round=round, annotator=person, state=ReviewSlot.State.CLAIMED
-        )
-        for slot in held:
-            note_lapse(
-                slot_id=slot.pk,
-                person_id=person.pk,
-                claimed_at=slot.claimed_at,
-                moment=timezone.now(),
-            )
-            ReviewSlot.objects.filter(
-                pk=slot.pk, annotator=person, state=ReviewSlot.State.CLAIMED
-            ).update(
-                state=ReviewSlot.State.FREE, annotator=None, claimed_at=None, lease_expires_at=None
-            )
-        _record_people(round, person, "round.member_removed", member.part, actor)
-
-
-def _record_people(
-    round: ReviewRound, person: Person, action: str, part: str, actor: Person | None
-) -> None:
-    audit.record(
-        actor=actor,
-        action=action,
-        subject_type="round",
-        subject_id=round.pk,
-        data={"person": person.code, "part": str(part)},
-    )
 
 
 def set_state(*, round: ReviewRound, state: str, actor: Person | None = None) -> ReviewRound:

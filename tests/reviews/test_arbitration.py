@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from dedupreview.people.models import AuditEvent, Role
-from reviews import arbitration, judging, outcomes, rounds
+from reviews import arbitration, judging, members, outcomes
 from reviews.agreement import measures
 from reviews.arbitration import ArbitrationError
 from reviews.models import Arbitration, Judgment, Opinion, ReviewItem, ReviewRound, RoundMember
@@ -170,7 +170,7 @@ def test_only_active_arbitrators_of_the_round(act):
         w.arbitrators[0] = outsider
         assert code_of(lambda: act(w)) == "not_an_arbitrator"
     left = w.arbitrators[1]
-    rounds.remove_member(round=w.round, person=left)
+    members.remove_member(round=w.round, person=left)
     assert code_of(lambda: act(w, who=1)) == "not_an_arbitrator"
 
 

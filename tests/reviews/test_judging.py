@@ -373,12 +373,12 @@ def test_an_answer_counts_for_the_seat_one_holds_even_if_the_page_names_a_lost_o
 
 
 def test_whoever_left_the_round_is_kept_as_surplus():
-    from reviews import rounds
+    from reviews import members
 
     w = world(1)
     a = w.annotators[0]
     slot = claimed(w.round, a)
-    rounds.remove_member(round=w.round, person=a)
+    members.remove_member(round=w.round, person=a)
     done = judging.submit(id=new_id(), slot=slot, person=a, label="copy")
     assert (done.status, done.judgment.counted) == ("lapsed", False)
     assert w.item().state == ReviewItem.State.OPEN

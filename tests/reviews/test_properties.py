@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 
-from reviews import arbitration, judging, outcomes, queue, rounds
+from reviews import arbitration, judging, members, outcomes, queue, rounds
 from reviews.errors import ReviewError
 from reviews.items import pair_view
 from reviews.models import Arbitration, Judgment, Opinion, ReviewItem, ReviewRound, ReviewSlot
@@ -128,11 +128,11 @@ class Story:
         act(id=new_id(), item=item, person=who, now=self.now, **self.answer(), **extra)
 
     def do_leave(self):
-        rounds.remove_member(round=self.round, person=self.annotator())
+        members.remove_member(round=self.round, person=self.annotator())
 
     def do_join(self):
         for who in self.world.annotators:
-            rounds.add_member(round=self.round, person=who, part="annotator")
+            members.add_member(round=self.round, person=who, part="annotator")
 
     def do_freeze(self):
         if self.chance.random() < 0.3:

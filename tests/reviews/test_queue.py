@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from dedupreview.people.models import Person
-from reviews import judging, queue, rounds
+from reviews import judging, members, queue, rounds
 from reviews.models import ReviewItem, ReviewRound, ReviewSlot, RoundMember, SeatLapse
 from reviews.queue import Nothing, QueueError
 from tests.reviews.world import claimed, judge, new_id, person, world
@@ -174,10 +174,10 @@ def test_whoever_left_gets_no_seat_and_what_they_held_is_dealt_again():
     w = world(1, seats=1)
     a, b, _c = w.annotators
     claimed(w.round, a)
-    rounds.remove_member(round=w.round, person=a, actor=w.admin)
+    members.remove_member(round=w.round, person=a, actor=w.admin)
     assert queue.claim(round=w.round, person=a) == Nothing("not_eligible")
     assert claimed(w.round, b)
-    rounds.add_member(round=w.round, person=a, part=RoundMember.Part.ANNOTATOR)
+    members.add_member(round=w.round, person=a, part=RoundMember.Part.ANNOTATOR)
     assert queue.claim(round=w.round, person=a).kind == "taken"
 
 
@@ -259,3 +259,34 @@ def test_closed_and_disputed_pairs_are_not_offered():
         judge(w.round, someone, label)
     assert w.item(1).state == ReviewItem.State.CONFLICT
     assert claimed(w.round, c).item_id == w.item(2).pk
+
+
+def test_a_quota_ends_a_persons_part_and_not_the_round():
+    w = world(3)
+    a, b, _c = w.annotators
+    members.set_quota(round=w.round, person=a, quota=2, actor=w.admin)
+    judge(w.round, a)
+    held = claimed(w.round, a)
+    assert claimed(w.round, a) == held
+    judge(w.round, a)
+    assert queue.claim(round=w.round, person=a) == Nothing("all_done")
+    assert claimed(w.round, b)
+    members.set_quota(round=w.round, person=a, quota=None)
+    assert claimed(w.round, a).item == w.item(3)
+    with pytest.raises(rounds.RoundError):
+        members.set_quota(round=w.round, person=a, quota=0)
+    with pytest.raises(rounds.RoundError):
+        members.set_quota(round=w.round, person=person("stranger"), quota=2)
+
+
+def test_whoever_is_kept_away_from_a_document_gets_none_of_its_pairs():
+    w = world(2, seats=1)
+    a, b, _c = w.annotators
+    held = claimed(w.round, a)
+    number = members.keep_away(round=w.round, person=a, document=held.item.pair.low, actor=w.admin)
+    assert number == 1
+    assert claimed(w.round, a).item_id == w.item(2).pk
+    assert claimed(w.round, b).pk == held.pk
+    with pytest.raises(judging.JudgingError) as refusal:
+        judging.submit(id=new_id(), slot=held, person=a, label="copy")
+    assert refusal.value.code in ("not_yours", "recused")

@@ -7,10 +7,11 @@ import itertools
 import pytest
 
 from dedupreview.people.models import AuditEvent, Person, Role
-from reviews import rounds
+from reviews import members, rounds
 from reviews.judging import submit
 from reviews.models import ReviewItem, ReviewRound, ReviewSlot, RoundMember, SeatLapse
 from reviews.rounds import RoundError
+from reviews.selection import Chosen, Selection, choose, in_family_order
 from screening.models import Candidate, ScreeningRun
 from tests.reviews.world import (
     claimed,
@@ -79,12 +80,12 @@ def test_representatives_only_best_first_up_to_the_limit():
 
 def test_families_stay_together_and_the_seed_decides_their_order():
     run = run_of((0, 1), (2, 3), (1, 4), (5, 6), (3, 7), (8, 9))
-    chosen = rounds._chosen(run, None)
+    chosen = choose(run, Selection()).pairs
     family_of = {1: "A", 3: "A", 2: "B", 5: "B", 4: "C", 6: "D"}
     rank_of = {c.pk: c.rank for c in Candidate.objects.filter(run=run)}
     orders = []
     for seed in range(8):
-        order = [rank_of[c.candidate] for c in rounds.in_family_order(chosen, seed)]
+        order = [rank_of[c.candidate] for c in in_family_order(chosen, seed)]
         assert sorted(order) == [1, 2, 3, 4, 5, 6]
         families = [family_of[rank] for rank in order]
         changes = sum(one != other for one, other in itertools.pairwise(families))
@@ -93,15 +94,15 @@ def test_families_stay_together_and_the_seed_decides_their_order():
         assert order.index(2) < order.index(5)
         orders.append(order)
     assert len({tuple(order) for order in orders}) > 1
-    again = [rank_of[c.candidate] for c in rounds.in_family_order(chosen, 3)]
+    again = [rank_of[c.candidate] for c in in_family_order(chosen, 3)]
     assert again == orders[3]
     stored = opened(run, order_seed=3)
     assert (stored.order_seed, ranks(stored)) == (3, orders[3])
 
 
 def test_a_long_chain_of_pairs_is_one_family_without_deep_recursion():
-    chain = [rounds.Chosen(n, n, n, n + 1) for n in range(20_000)]
-    assert rounds.in_family_order(chain, 1) == chain
+    chain = [Chosen(n, n, n, n + 1) for n in range(20_000)]
+    assert in_family_order(chain, 1) == chain
 
 
 @pytest.mark.parametrize(
@@ -194,12 +195,12 @@ def test_replacing_a_person_keeps_their_judgments_and_deals_their_seats_again():
     a = w.annotators[0]
     kept = judge(w.round, a).judgment
     held = claimed(w.round, a)
-    rounds.remove_member(round=w.round, person=a, actor=w.admin)
+    members.remove_member(round=w.round, person=a, actor=w.admin)
     held.refresh_from_db()
     assert (held.state, held.annotator) == ("free", None)
     assert SeatLapse.objects.get().person == a
     newcomer = person("new")
-    rounds.add_member(round=w.round, person=newcomer, part="annotator", actor=w.admin)
+    members.add_member(round=w.round, person=newcomer, part="annotator", actor=w.admin)
     assert claimed(w.round, newcomer).pk == held.pk
     assert w.round.items.filter(judgments=kept, state=ReviewItem.State.CLOSED).exists()
     assert w.round.collection.memberships.filter(person=newcomer).exists()
@@ -211,12 +212,12 @@ def test_replacing_a_person_keeps_their_judgments_and_deals_their_seats_again():
 def test_nobody_changes_sides_in_mid_round():
     w = world(1)
     with pytest.raises(RoundError):
-        rounds.add_member(round=w.round, person=w.annotators[0], part="arbitrator")
+        members.add_member(round=w.round, person=w.annotators[0], part="arbitrator")
     for misfit in (person("i", is_active=False), person("au", Role.AUDITOR)):
         with pytest.raises(RoundError):
-            rounds.add_member(round=w.round, person=misfit, part="annotator")
+            members.add_member(round=w.round, person=misfit, part="annotator")
     with pytest.raises(RoundError):
-        rounds.remove_member(round=w.round, person=person("stranger"))
+        members.remove_member(round=w.round, person=person("stranger"))
     assert RoundMember.objects.get(person=w.annotators[0]).part == "annotator"
 
 
@@ -238,9 +239,13 @@ def test_a_second_round_disturbs_no_decided_pair():
     w = world(1, seats=1)
     judge(w.round, w.annotators[0])
     before = ReviewItem.objects.filter(round=w.round).values().get()
-    again = rounds.open_round(
-        run=w.run, name="第二轮", annotators=w.annotators, arbitrators=w.arbitrators, judgments=1
-    )
+    second = {"run": w.run, "name": "第二轮", "annotators": w.annotators, "judgments": 1,
+              "arbitrators": w.arbitrators}  # fmt: skip
+    with pytest.raises(RoundError) as refusal:
+        rounds.open_round(**second)
+    assert refusal.value.template == rounds.ALL_DECIDED
+    assert rounds.workload(run=w.run, people=2).pairs == 0
+    again = rounds.open_round(**second, selection=Selection(again=True))
     slot = claimed(again, w.annotators[0])
     submit(id=new_id(), slot=slot, person=w.annotators[0], label="template")
     assert ReviewItem.objects.filter(round=w.round).values().get() == before
@@ -268,3 +273,71 @@ def test_people_with_records_cannot_be_deleted():
         with pytest.raises(ProtectedError):
             someone.delete()
     assert Person.objects.filter(pk=w.annotators[0].pk).exists()
+
+
+# --- Selection --------------------------------------------------------------------------------------------------------
+
+
+def varied_run():
+    """Twelve pairs: four of each suggestion, found by three channels, from Jaccard 0.05 to 0.6."""
+    run = run_of(*[(2 * n, 2 * n + 1) for n in range(12)], texts=24)
+    for found in Candidate.objects.filter(run=run):
+        found.suggestion = ("copy", "revision", "citation")[found.rank % 3]
+        found.channels = [["minhash"], ["passages"], ["minhash", "passages"]][found.rank // 5]
+        found.jaccard = found.rank / 20
+        found.save()
+    return run
+
+
+def chosen_ranks(run, **wanted):
+    choice = choose(run, Selection(**wanted))
+    rank_of = dict(Candidate.objects.filter(run=run).values_list("pk", "rank"))
+    total = len(choice.pairs) + sum(choice.left_out.values())
+    assert total == Candidate.objects.filter(run=run).count()
+    return [rank_of[pair.candidate] for pair in choice.pairs], choice.left_out
+
+
+def test_filters_by_channel_suggestion_and_similarity():
+    run = varied_run()
+    assert chosen_ranks(run)[0] == list(range(1, 13))
+    assert chosen_ranks(run, channels=("passages",))[0] == list(range(5, 13))
+    assert chosen_ranks(run, suggestions=("copy",))[0] == [3, 6, 9, 12]
+    ranks, left_out = chosen_ranks(run, jaccard=(0.2, 0.3), limit=2)
+    assert ranks == [4, 5]
+    assert (left_out["filtered"], left_out["over_limit"]) == (9, 1)
+
+
+def test_a_stratified_sample_is_even_and_repeatable():
+    run = varied_run()
+    ranks, left_out = chosen_ranks(run, sample=2, seed=7)
+    suggestions = [rank % 3 for rank in ranks]
+    assert sorted(suggestions) == [0, 0, 1, 1, 2, 2]
+    assert ranks == sorted(ranks)
+    assert left_out["not_sampled"] == 6
+    assert chosen_ranks(run, sample=2, seed=7)[0] == ranks
+    assert any(chosen_ranks(run, sample=2, seed=seed)[0] != ranks for seed in range(5))
+    # What one stratum gives does not depend on the others.
+    alone, _left_out = chosen_ranks(run, sample=2, seed=7, suggestions=("copy",))
+    assert alone == [rank for rank in ranks if rank % 3 == 0]
+
+
+def test_what_was_taken_and_left_out_is_stored_with_the_round():
+    run = varied_run()
+    Candidate.objects.filter(run=run, rank__gt=10).update(representative=False)
+    round = opened(run, selection=Selection(suggestions=("copy",)), limit=2)
+    assert round.selection["suggestions"] == ["copy"]
+    assert round.selection["limit"] == 2
+    assert round.selection["left_out"] == {
+        "decided": 0, "filtered": 7, "not_sampled": 0, "over_limit": 1, "not_representative": 2,
+    }  # fmt: skip
+
+
+def test_decided_pairs_are_left_out_of_another_run_too():
+    w = world(3, seats=1)
+    judge(w.round, w.annotators[0])
+    decided = w.item().pair_id
+    pairs = [(c.pair.low, c.pair.high) for c in w.run.candidates.all()]
+    later = finished_run(w.round.collection, pairs)
+    choice = choose(later, Selection())
+    assert decided not in {pair.pair for pair in choice.pairs}
+    assert choice.left_out["decided"] == 1

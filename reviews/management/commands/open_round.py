@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from dedupreview.commands import DatabaseCommand
 from dedupreview.people.models import Person
 from reviews import rounds
+from reviews.selection import Selection
 from screening.models import ScreeningRun
 
 
@@ -24,6 +25,9 @@ class Command(DatabaseCommand):
         parser.add_argument("--arbitrators", required=True, help="user names, separated by commas")
         parser.add_argument("--judgments", type=int, default=2, help="judgments per pair, 1 to 9")
         parser.add_argument("--limit", type=int, help="ask only so many pairs, best rank first")
+        parser.add_argument(
+            "--again", action="store_true", help="ask pairs that are decided already once more"
+        )
         parser.add_argument("--order-seed", type=int, default=1, help="decides the order of pairs")
         parser.add_argument(
             "--show-scores", action="store_true", help="show scores and suggestions to annotators"
@@ -46,11 +50,13 @@ class Command(DatabaseCommand):
             faults = [str(fault) for fault in found]
         if faults:
             raise CommandError("\n".join(faults))
+        selection = Selection(again=options["again"])
         work = rounds.workload(
             run=run,
             people=len(annotators),
             judgments=options["judgments"],
             limit=options["limit"],
+            selection=selection,
         )
         opened = rounds.open_round(
             run=run,
@@ -61,6 +67,7 @@ class Command(DatabaseCommand):
             limit=options["limit"],
             order_seed=options["order_seed"],
             show_scores=options["show_scores"],
+            selection=selection,
         )
         self.stdout.write(
             _(
