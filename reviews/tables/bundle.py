@@ -216,6 +216,7 @@ def _flow(round: ReviewRound, counts: _Counts) -> dict[str, object]:
     return {
         "inputs": round.run.inputs,
         "candidates": round.run.candidate_count,
+        "selection": round.selection,
         "items": counts.states.total(),
         **states,
         "closed_by_agreement": counts.closed_by[ReviewItem.ClosedBy.AGREEMENT],

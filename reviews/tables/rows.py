@@ -13,20 +13,16 @@ from typing import Any, Generic, TypeVar
 from django.db.models import Q, QuerySet
 
 from dedupreview.digests import timestamp
+from dedupreview.people.models import Person
 from reviews.models import Arbitration, Judgment, Opinion, ReviewItem, ReviewRound, SignOff
-from reviews.records import (
-    BULK_FIELDS,
-    arbitrations_of,
-    judgments_of,
-    opinions_of,
-    record_fields,
-)
+from reviews.records import BULK_FIELDS, record_fields
 from reviews.tables.chain import Chain
-from screening.models import Document
+from screening.models import Collection, Document
 
 Row = dict[str, Any]
 CHUNK = 2000
-Record = Judgment | Opinion | Arbitration | SignOff
+Answered = Judgment | Opinion | Arbitration
+Record = Answered | SignOff
 T = TypeVar("T", Judgment, Opinion, Arbitration)
 
 
@@ -62,7 +58,7 @@ class ItemRecords:
         """The arbitration that stands."""
         return self.arbitrations[-1] if self.arbitrations else None
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[Answered]:
         """Every record, in the order of the chain."""
         return [*self.judgments, *self.opinions, *self.arbitrations]
 
@@ -95,26 +91,96 @@ class StateDigests:
 
 
 def walk(round: ReviewRound, alias: str) -> Iterator[ItemRecords]:
-    """Every item of a round in its order, each with its records."""
-    items = _light(ReviewItem.objects.using(alias).filter(round_id=round.pk))
+    """Every item of a round in its order, each with its records, ready for :func:`record_fields`."""
+    items = ReviewItem.objects.using(alias).filter(round_id=round.pk)
     single = round.judgments_per_item == 1
-    judgments = _Stream(judgments_of(round.pk).using(alias))
-    opinions = _Stream(opinions_of(round.pk).using(alias))
-    arbitrations = _Stream(arbitrations_of(round.pk).using(alias))
-    for item in items.order_by("position").iterator(CHUNK):
-        yield ItemRecords(
+    related = _Related(round, alias)
+    slots = ("slot",), ("slot__number",)
+    judgments = _Stream(
+        _records(Judgment, "created_at", "id", alias=alias, round=round, join=slots)
+    )
+    opinions = _Stream(_records(Opinion, "created_at", "id", alias=alias, round=round))
+    arbitrations = _Stream(_records(Arbitration, "version", alias=alias, round=round))
+    for item in _light(items).order_by("position").iterator(CHUNK):
+        related.complete(item)
+        entry = ItemRecords(
             item,
             single,
             judgments.take(item.pk),
             opinions.take(item.pk),
             arbitrations.take(item.pk),
         )
+        for judgment in entry.judgments:
+            judgment.annotator = related.people[judgment.annotator_id]
+        for opinion in entry.opinions:
+            opinion.arbitrator = related.people[opinion.arbitrator_id]
+        for decision in entry.arbitrations:
+            decision.arbitrator = related.people[decision.arbitrator_id]
+        for record in entry.records():
+            related.complete_answer(record, item)
+        yield entry
 
 
 def _light(items: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
     bulk = [f"pair__{side}__{name}" for side in ("low", "high") for name in BULK_FIELDS]
-    related = ("pair__low__collection", "pair__high__collection", "candidate")
-    return items.select_related(*related).defer(*bulk)
+    return items.select_related("pair__low", "pair__high", "candidate").defer(*bulk)
+
+
+def _records(
+    model: type[T],
+    *order: str,
+    alias: str,
+    round: ReviewRound,
+    join: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+) -> QuerySet[T]:
+    """The records of a kind, in the order of the items; what they refer to is attached by :class:`_Related`.
+
+    A million judgments would else bring two million documents and their people along.
+    """
+    joined, fields = join
+    own = [field.attname for field in model._meta.concrete_fields]
+    rows = model._default_manager.using(alias).filter(item__round_id=round.pk)
+    if joined:
+        rows = rows.select_related(*joined).only(*own, *fields)
+    return rows.order_by("item__position", *order)
+
+
+class _Related:
+    """What items and records refer to, each read once."""
+
+    def __init__(self, round: ReviewRound, alias: str) -> None:
+        self.round = round
+        self.alias = alias
+        members = Person.objects.using(alias).filter(round_memberships__round_id=round.pk)
+        self.people = _People(alias, {person.pk: person for person in members.only("id", "code")})
+        self.collections: dict[int, Collection] = {}
+
+    def complete(self, item: ReviewItem) -> None:
+        item.round = self.round
+        for document in (item.pair.low, item.pair.high):
+            key = document.collection_id
+            if key not in self.collections:
+                self.collections[key] = Collection.objects.using(self.alias).get(pk=key)
+            document.collection = self.collections[key]
+
+    def complete_answer(self, answer: Answered, item: ReviewItem) -> None:
+        answer.item = item
+        if answer.kept_id is not None:
+            sides = {document.pk: document for document in (item.pair.low, item.pair.high)}
+            if answer.kept_id in sides:
+                answer.kept = sides[answer.kept_id]
+
+
+class _People(dict[int, Person]):
+    """People by key; one who is no member any more is read when first needed."""
+
+    def __init__(self, alias: str, known: dict[int, Person]) -> None:
+        super().__init__(known)
+        self.alias = alias
+
+    def __missing__(self, key: int) -> Person:
+        self[key] = Person.objects.using(self.alias).only("id", "code").get(pk=key)
+        return self[key]
 
 
 class _Stream(Generic[T]):

@@ -112,7 +112,9 @@ def blockers(*, round: ReviewRound, stage: str) -> list[Blocker]:
     found: list[Blocker] = []
     before = _BEFORE.get(stage)
     if before and not SignOff.objects.filter(round=round, stage=before).exists():
-        found.append((_("The stage before is not signed: %(stage)s"), {"stage": Stage(before).label}))
+        found.append(
+            (_("The stage before is not signed: %(stage)s"), {"stage": Stage(before).label})
+        )
     items = ReviewItem.objects.filter(round=round, state__in=_STATES_THAT_BLOCK[stage])
     listed = items.order_by("position").values_list("pk", "state")[:LISTED]
     found += [(_ITEM_MESSAGES[state], {"item": pk}) for pk, state in listed]

@@ -36,6 +36,9 @@ XLSX_ROWS = 1_048_576
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of the final table. ``kind`` decides the type in the workbook; ``width`` is in characters."""
@@ -116,8 +119,7 @@ class HashedFile:
 
 def json_line(row: Mapping[str, object]) -> bytes:
     """One line of JSONL in UTF-8: no escapes but those JSON needs, keys in the order given."""
-    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode() + b"\n"
+    return _ENCODER.encode(row).encode() + b"\n"
 
 
 class JsonLines(HashedFile):

@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
+from django.utils import timezone
 
 from dedupreview.people.models import Role
 from reviews import judging, queue
-from reviews.models import Judgment, ReviewItem, ReviewRound, ReviewSlot, ReviewTable
+from reviews.models import Judgment, ReviewItem, ReviewRound, ReviewSlot, ReviewTable, SignOff
+from reviews.records import seal
 from reviews.tables import (
     download_name,
     export_table,
@@ -451,6 +453,20 @@ def judge_without_pause(round_id: int, stop: threading.Event, done: list[int]) -
         connections.close_all()
 
 
+def sign(made: worlds.World) -> None:
+    """A signature, whatever the state of the round."""
+    signed = SignOff(
+        round=made.round,
+        stage="annotation",
+        person=made.admin,
+        meaning="x",
+        signed_digest="0" * 64,
+        created_at=timezone.now(),
+    )
+    seal(signed)
+    signed.save(force_insert=True)
+
+
 def check_one_moment(pairs: int) -> None:
     made = worlds.world(pairs, annotators=2)
     stop, done = threading.Event(), list[int]()
@@ -462,7 +478,11 @@ def check_one_moment(pairs: int) -> None:
         begun = len(done)
 
         def look(_done: int, _total: int) -> None:
-            time.sleep(1.0)  # a long export, in the middle of its reading
+            # A long export, in the middle of its reading: judging goes on, and somebody signs.
+            limit = time.monotonic() + 30
+            while len(done) < begun + 20 and time.monotonic() < limit:
+                time.sleep(0.01)
+            sign(made)
 
         table = export_table(round=made.round, progress=look)
         ended = len(done)
@@ -476,6 +496,8 @@ def check_one_moment(pairs: int) -> None:
     # The moment is that of the start: what was judged while the export went on is not in it.
     total = counts["judgments"] + counts["withheld"]
     assert begun <= total < ended
+    assert SignOff.objects.filter(round=made.round).exists()
+    assert lines(folder, "sign_offs.jsonl") == []
     times = [row["created_at"] for row in lines(folder, "judgments.jsonl")]
     assert len(times) == 2 * counts["closed"]
 
