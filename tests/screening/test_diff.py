@@ -181,6 +181,14 @@ def test_dense_rewording_is_shown_by_words_not_by_stray_characters() -> None:
     assert _marked(comparison, "left", "equal") == ["由", "实施并予以公告。"]
 
 
+def test_replaced_words_are_marked_whole_and_numerals_to_the_digit() -> None:
+    comparison = _checked("奖金数额由国务院规定。", "奖金数额由国家规定。")
+    assert _marked(comparison, "left", "replace") == ["国务院"]
+    assert _marked(comparison, "right", "replace") == ["国家"]
+    comparison = _checked("应当在三十日内付款", "应当在六十日内付款")
+    assert _marked(comparison, "left", "replace") == ["三"]
+
+
 def test_equal_rows_far_from_changes_are_marked_for_collapsing() -> None:
     lines = [f"第{n}项 说明文字各不相同，编号{n * 7}。\n" for n in range(1, 11)]
     comparison = _checked("".join(lines), "".join(lines[:9]) + lines[9].replace("说明", "提示"))

@@ -60,14 +60,16 @@ class PieceWriter:
         self.pieces.append(Piece(op, l0, l1, r0, r1, layer, reason))
 
     def _trimmed(self, op: str, l0: int, l1: int, r0: int, r1: int) -> None:
-        """A stretch that differs, without the equal characters at its ends."""
+        """A stretch that differs, without the equal marks and spaces at its ends; words stay whole."""
         a, b = self.left.raw, self.right.raw
         limit = min(l1 - l0, r1 - r0)
         head = 0
-        while head < limit and a[l0 + head] == b[r0 + head]:
+        while head < limit and a[l0 + head] == b[r0 + head] and not a[l0 + head].isalnum():
             head += 1
         tail = 0
         while tail < limit - head and a[l1 - 1 - tail] == b[r1 - 1 - tail]:
+            if a[l1 - 1 - tail].isalnum():
+                break
             tail += 1
         self._add("equal", l0, l0 + head, r0, r0 + head)
         self._add(op, l0 + head, l1 - tail, r0 + head, r1 - tail)

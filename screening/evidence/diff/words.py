@@ -13,6 +13,8 @@ from ..align import Block, matching_blocks
 _CLUSTER = 1500
 _SHORT = 4
 _REFINE = 12
+_AROUND = 6
+_NUMERALS = frozenset("0123456789.%‰-+零〇一二三四五六七八九十百千万亿两半")
 
 
 @lru_cache(maxsize=1)
@@ -50,11 +52,14 @@ def _refined(a: str, b: str, blocks: list[Block]) -> list[Block]:
     for block in [*blocks, Block(len(a), len(b), 0)]:
         x, y = a[i : block.i], b[j : block.j]
         if x and y and max(len(x), len(y)) <= _REFINE:
-            found.extend(
+            inner = [
                 Block(i + op.src_start, j + op.dest_start, op.src_end - op.src_start)
                 for op in Indel.opcodes(x, y)
                 if op.tag == "equal"
-            )
+            ]
+            # a character or two that two different words have in common only confuse
+            if 2 * sum(block.size for block in inner) >= max(len(x), len(y)):
+                found.extend(inner)
         elif x and y:
             found.extend(_edges(x, y, i, j))
         if block.size:
@@ -98,7 +103,45 @@ def inner_blocks(a: str, b: str) -> list[Block]:
         if block.size:
             result.append(block)
         start_i, start_j = block.i + block.size, block.j + block.size
-    return _merged(result)
+    return _whole_words(a, b, _merged(result))
+
+
+def _whole_words(a: str, b: str, blocks: list[Block]) -> list[Block]:
+    """Widen replaced stretches to the words they cut: 国务院 against 国家, not 务院 against 家.
+
+    Numerals stay as they are: one digit that differs is what there is to see.
+    """
+    result = list(blocks)
+    for at in range(len(result) - 1):
+        before, after = result[at], result[at + 1]
+        i0, i1 = before.i + before.size, after.i
+        j0, j1 = before.j + before.size, after.j
+        if i0 == i1 or j0 == j1 or max(i1 - i0, j1 - j0) > _REFINE:
+            continue
+        if not _NUMERALS.isdisjoint(a[i0:i1]) or not _NUMERALS.isdisjoint(b[j0:j1]):
+            continue
+        head_a, tail_a = _overhang(a, i0, i1)
+        head_b, tail_b = _overhang(b, j0, j1)
+        head = min(max(head_a, head_b), before.size)
+        tail = min(max(tail_a, tail_b), after.size)
+        result[at] = Block(before.i, before.j, before.size - head)
+        result[at + 1] = Block(after.i + tail, after.j + tail, after.size - tail)
+    return [block for block in result if block.size]
+
+
+def _overhang(text: str, start: int, end: int) -> tuple[int, int]:
+    """Characters by which the words at the two ends of a stretch reach beyond it, at most three each."""
+    left = max(0, start - _AROUND)
+    at = left
+    head = tail = 0
+    for word in _tokens(text[left : end + _AROUND]):
+        following = at + len(word)
+        if at < start < following:
+            head = start - at
+        if at < end < following:
+            tail = following - end
+        at = following
+    return (head if head <= 3 else 0, tail if tail <= 3 else 0)
 
 
 def _merged(blocks: list[Block]) -> list[Block]:

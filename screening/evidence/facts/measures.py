@@ -17,6 +17,7 @@ _PERCENT = re.compile(
 )
 
 
+_PERSON = re.compile("学生|老师|教师|职工|车|车间")
 _FREQUENCY = re.compile(
     rf"(?:每|隔|逐|按)(?P<n>{NUMERAL}|半)?个?(?P<unit>工作日|天|日|周|星期|月|季度|季|学期|学年|年度|年|小时|分钟)"
     rf"(?P<day>[一二三四五六日天](?![次个名人份天]))?(?:[^\W\d第]{{0,4}}?(?P<times>{NUMERAL})次)?"
@@ -25,11 +26,6 @@ _FREQUENCY = re.compile(
 
 _TIMES_A = re.compile(
     rf"(?P<n>{NUMERAL}|半)个?(?P<unit>天|日|周|星期|月|季度|年)(?:内)?(?:不少于|不超过|至少)?(?P<times>{NUMERAL})次"
-)
-
-
-_PER = re.compile(
-    r"每(?:一)?(?P<unit>人|户|亩|公顷|平方米|立方米|吨|公斤|千克|件|次|台|套|辆|家|村|个|名|位|车|间|间房|学时|课时|学生|老师|股|份)"
 )
 
 
@@ -109,10 +105,20 @@ def read_frequency(text: str, at: int) -> Draft | None:
         if match["times"]:
             value += f"{decimal_text(parse(match['times']) or Decimal(0))}次"
         return Draft("frequency", value, at, match.end())
-    per = _PER.match(text, at)
-    if per is not None:
-        return Draft("unit", f"每{per['unit']}", at, per.end())
-    return None
+    if text[at] != "每":
+        return None
+    return _each(text, at)
+
+
+def _each(text: str, at: int) -> Draft | None:
+    """每户, 每平方米: what an amount is counted by."""
+    start = at + 2 if text.startswith("一", at + 1) else at + 1
+    unit = unit_at(text, start)
+    if unit is not None and not unit.about:
+        key = f"每{READABLE.get(unit.name, unit.name)}"
+        return Draft("unit", f"每{unit.name}", at, unit.end, key=key)
+    person = _PERSON.match(text, start)
+    return Draft("unit", f"每{person[0]}", at, person.end()) if person else None
 
 
 def read_times(text: str, at: int) -> Draft | None:

@@ -109,7 +109,10 @@ def _quantity(text: str, match: re.Match[str]) -> Draft | None:
         unit = None
     if unit is not None:
         draft = with_unit(text, start, number * value_sign, numeral, unit, prefix)
-        idiom = not arabic and text[match.start("n") : unit.end] in IDIOMS
+        # 千家万户 counts nothing
+        idiom = numeral in "百千万亿" or (
+            not arabic and text[match.start("n") : unit.end] in IDIOMS
+        )
         return draft._replace(weak=True) if idiom else draft
     if text.startswith("半数", at):
         return Draft("number", "1/2", at, at + 2, key="0.5")

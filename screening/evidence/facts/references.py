@@ -90,7 +90,9 @@ _BODY_END = re.compile(
 _VERBS = re.compile(
     r"会同|委托|授权|抄送|报送|移送|隶属|所属|提请|商请|邀请|组织|指定|通知|单位为|部门为|机构为"
 )
-_NAME_STOP = frozenset("年月日号届由向对的在经报请被是为等或以将把按从到送交该应当可须各与和及、并")
+_NAME_STOP = frozenset(
+    "年月日号届至由向对的在经报请被是为等或以将把按从到送交该应当可须各与和及、并"
+)
 
 
 def bodies(text: str) -> list[tuple[int, int]]:
