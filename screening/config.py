@@ -55,7 +55,7 @@ class ScreeningConfig:
     characters, 0 meaning no bound. ``bands`` and ``rows`` are datasketch's choice for threshold and weights unless
     both are given. ``exhaustive`` scores every pair. ``exact_below``: collections of at most so many texts are
     compared signature by signature, so that banding loses nothing. Templates: ``template_share`` of the shorter text,
-    and ``template_least`` characters or half of it, lie under grams of at most ``template_cap`` texts, and shared runs
+    and ``template_least`` characters or two fifths of it, lie under grams of at most ``template_cap`` texts, and shared runs
     average ``template_run`` characters: common turns of phrase scattered over long texts are no form.
     """
 

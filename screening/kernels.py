@@ -42,7 +42,9 @@ def mix64(h: Any) -> Any:
 
 
 @kernel
-def normalise_lengths(raw: Any, bounds: Any, entries: Any, starts: Any, lengths: Any, slow: Any) -> None:
+def normalise_lengths(
+    raw: Any, bounds: Any, entries: Any, starts: Any, lengths: Any, slow: Any
+) -> None:
     """Length of each normalised text; ``slow[d]`` is set where a composing character calls for whole-string NFKC."""
     size = entries.shape[0]
     for d in range(bounds.shape[0] - 1):
@@ -64,7 +66,15 @@ def normalise_lengths(raw: Any, bounds: Any, entries: Any, starts: Any, lengths:
 
 @kernel
 def normalise_fill(
-    raw: Any, bounds: Any, entries: Any, starts: Any, tail: Any, slow: Any, out_bounds: Any, text: Any, offsets: Any
+    raw: Any,
+    bounds: Any,
+    entries: Any,
+    starts: Any,
+    tail: Any,
+    slow: Any,
+    out_bounds: Any,
+    text: Any,
+    offsets: Any,
 ) -> None:
     """Write the normalised code points and, for each, the raw offset (within its document) it came from."""
     size = entries.shape[0]
@@ -93,7 +103,9 @@ def normalise_fill(
 
 
 @kernel
-def shingle_keys(symbols: Any, bounds: Any, k: int, packed: bool, lo: int, hi: int, key_bounds: Any, keys: Any) -> None:
+def shingle_keys(
+    symbols: Any, bounds: Any, k: int, packed: bool, lo: int, hi: int, key_bounds: Any, keys: Any
+) -> None:
     """A 64-bit key for every window of ``k`` symbols.
 
     ``packed`` (code points, k <= 3): 21 bits a symbol, so keys are equal exactly when windows are. Otherwise a
@@ -268,15 +280,26 @@ def gram_hashes(text: Any, start: int, end: int, g: int, out: Any) -> int:
         h = h * ROLL + np.uint64(text[i] + 1)
     out[0] = mix64(h)
     for i in range(1, n):
-        h = (h - top * np.uint64(text[start + i - 1] + 1)) * ROLL + np.uint64(text[start + i + g - 1] + 1)
+        h = (h - top * np.uint64(text[start + i - 1] + 1)) * ROLL + np.uint64(
+            text[start + i + g - 1] + 1
+        )
         out[i] = mix64(h)
     return n
 
 
 @kernel
 def winnow(
-    text: Any, bounds: Any, g: int, w: int, lo: int, hi: int, count_only: bool,
-    counts: Any, hashes: Any, docs: Any, places: Any,
+    text: Any,
+    bounds: Any,
+    g: int,
+    w: int,
+    lo: int,
+    hi: int,
+    count_only: bool,
+    counts: Any,
+    hashes: Any,
+    docs: Any,
+    places: Any,
 ) -> None:
     """Robust winnowing (Schleimer, Wilkerson, Aiken 2003): of every ``w`` neighbouring ``g``-grams at least the least
     is kept, so that two texts sharing ``g + w - 1`` characters share a kept gram.
@@ -334,7 +357,16 @@ def shares_run(text: Any, bounds: Any, d: int, i: int, e: int, j: int, least: in
 
 @kernel
 def blocks_share_run(
-    text: Any, bounds: Any, docs: Any, places: Any, order: Any, a: int, a_end: int, b: int, b_end: int, least: int
+    text: Any,
+    bounds: Any,
+    docs: Any,
+    places: Any,
+    order: Any,
+    a: int,
+    a_end: int,
+    b: int,
+    b_end: int,
+    least: int,
 ) -> bool:
     """Whether any two of the places of one document and of another lie on a common run of ``least`` characters.
 
@@ -353,8 +385,17 @@ def blocks_share_run(
 
 @kernel
 def passage_pairs(
-    text: Any, bounds: Any, order: Any, ends: Any, docs: Any, places: Any, least: int, cap: int,
-    g_lo: int, g_hi: int, out: Any,
+    text: Any,
+    bounds: Any,
+    order: Any,
+    ends: Any,
+    docs: Any,
+    places: Any,
+    least: int,
+    cap: int,
+    g_lo: int,
+    g_hi: int,
+    out: Any,
 ) -> Any:
     """Pairs of documents that share a run of ``least`` characters, from groups of equal fingerprints.
 
@@ -387,7 +428,16 @@ def passage_pairs(
         for x in range(firsts):
             for y in range(x + 1, distinct):
                 if blocks_share_run(
-                    text, bounds, docs, places, order, block[x], block[x + 1], block[y], block[y + 1], least
+                    text,
+                    bounds,
+                    docs,
+                    places,
+                    order,
+                    block[x],
+                    block[x + 1],
+                    block[y],
+                    block[y + 1],
+                    least,
                 ):
                     if found < out.shape[0]:
                         low = np.uint64(docs[order[block[x]]])
@@ -400,7 +450,9 @@ def passage_pairs(
 
 
 @kernel
-def gram_entries(text: Any, bounds: Any, g: int, mask: Any, lo: int, hi: int, firsts: Any, out: Any) -> None:
+def gram_entries(
+    text: Any, bounds: Any, g: int, mask: Any, lo: int, hi: int, firsts: Any, out: Any
+) -> None:
     """For every ``g``-gram its hash under ``mask`` joined with its place, ready to be sorted into groups."""
     longest = 0
     for d in range(lo, hi):
@@ -415,7 +467,14 @@ def gram_entries(text: Any, bounds: Any, g: int, mask: Any, lo: int, hi: int, fi
 
 @kernel
 def rare_postings(
-    entries: Any, mask: Any, doc_of: Any, cap: int, write: bool, spread: Any, posting_ends: Any, posting_docs: Any
+    entries: Any,
+    mask: Any,
+    doc_of: Any,
+    cap: int,
+    write: bool,
+    spread: Any,
+    posting_ends: Any,
+    posting_docs: Any,
 ) -> Any:
     """Groups of grams that stand in 2 to ``cap`` documents.
 
@@ -474,14 +533,24 @@ def invert_postings(posting_ends: Any, posting_docs: Any, cursors: Any, members:
 
 @kernel
 def needed_cover(length: int, share: float, least: int) -> float:
-    """Characters of the shorter text that must be covered: ``share`` of it, and ``least`` of them or half of it."""
-    return max(share * length, min(float(least), 0.5 * length))
+    """Characters of the shorter text that must be covered: ``share`` of it, and ``least`` of them or two fifths of it."""
+    return max(share * length, min(float(least), 0.4 * length))
 
 
 @kernel
 def template_pairs(
-    posting_ends: Any, posting_docs: Any, member_bounds: Any, member_groups: Any, lengths: Any, g: int, share: float,
-    least: int, lo: int, hi: int, n: int, out: Any,
+    posting_ends: Any,
+    posting_docs: Any,
+    member_bounds: Any,
+    member_groups: Any,
+    lengths: Any,
+    g: int,
+    share: float,
+    least: int,
+    lo: int,
+    hi: int,
+    n: int,
+    out: Any,
 ) -> int:
     """Pairs i < j (i in [lo, hi)) whose shared rare grams could cover what :func:`needed_cover` asks for.
 
@@ -547,8 +616,20 @@ def index_grams(grams: Any, n: int, heads: Any, chain: Any, shift: Any) -> None:
 
 @kernel
 def find_runs(
-    text: Any, a: int, a_end: int, b: int, b_end: int, g: int, grams_a: Any, n_a: int, heads: Any, chain: Any,
-    shift: Any, grams_b: Any, n_b: int, runs: Any,
+    text: Any,
+    a: int,
+    a_end: int,
+    b: int,
+    b_end: int,
+    g: int,
+    grams_a: Any,
+    n_a: int,
+    heads: Any,
+    chain: Any,
+    shift: Any,
+    grams_b: Any,
+    n_b: int,
+    runs: Any,
 ) -> int:
     """Maximal common runs of at least ``g`` characters, by seed and extend; returns how many.
 
@@ -647,12 +728,21 @@ def choose_runs(runs: Any, count: int, cover_a: Any, cover_b: Any, chosen: Any) 
 
 @kernel
 def rare_cover(
-    runs: Any, count: int, side: int, spread: Any, cap: int, base: int, g: int, length: int, marks: Any, out: Any
+    runs: Any,
+    count: int,
+    side: int,
+    spread: Any,
+    cap: int,
+    base: int,
+    g: int,
+    length: int,
+    marks: Any,
+    out: Any,
 ) -> None:
     """What one text has under shared grams that stand in few documents.
 
-    ``out[0]`` characters under grams of at most ``cap`` documents, ``out[1]`` the least number of documents of a
-    shared gram (0 unknown), ``out[2]`` thousandths of characters, each gram counting 1 / (documents - 1).
+    ``out[0]`` characters under grams of at most ``cap`` documents, ``out[1]`` how many documents a shared gram typically
+    stands in (1 + harmonic mean of documents - 1; 0 unknown), ``out[2]`` thousandths of characters, each gram counting 1 / (documents - 1).
     """
     marks[:length] = 0
     for r in range(count):
@@ -660,7 +750,7 @@ def rare_cover(
         for p in range(start, start + runs[r, 2] - g + 1):
             marks[p] = 1
     covered = 0
-    least = 0
+    grams = 0
     weight = 0.0
     reach = 0
     for p in range(length):
@@ -669,19 +759,28 @@ def rare_cover(
             if documents > 1:
                 if documents <= cap:
                     reach = p + g
-                if least == 0 or documents < least:
-                    least = documents
+                grams += 1
                 weight += 1.0 / (documents - 1)
         covered += 1 if p < reach else 0
     out[0] = covered
-    out[1] = least
+    out[1] = np.int64(1.5 + grams / weight) if grams else 0
     out[2] = np.int64(1000.0 * weight)
 
 
 @kernel
 def measure_pairs(
-    text: Any, bounds: Any, left: Any, right: Any, spread: Any, cap: int, g: int, shown: int, lo: int, hi: int,
-    measures: Any, excerpts: Any,
+    text: Any,
+    bounds: Any,
+    left: Any,
+    right: Any,
+    spread: Any,
+    cap: int,
+    g: int,
+    shown: int,
+    lo: int,
+    hi: int,
+    measures: Any,
+    excerpts: Any,
 ) -> None:
     """Shared runs of each pair (sorted by left).
 
@@ -690,7 +789,9 @@ def measure_pairs(
     """
     longest = 1
     for p in range(lo, hi):
-        longest = max(longest, bounds[left[p] + 1] - bounds[left[p]], bounds[right[p] + 1] - bounds[right[p]])
+        longest = max(
+            longest, bounds[left[p] + 1] - bounds[left[p]], bounds[right[p] + 1] - bounds[right[p]]
+        )
     grams_a = np.empty(longest, dtype=np.uint64)
     grams_b = np.empty(longest, dtype=np.uint64)
     chain = np.empty(longest, dtype=np.int32)
@@ -716,7 +817,9 @@ def measure_pairs(
             heads = np.empty(1 << bits, dtype=np.int32)
             index_grams(grams_a, n_a, heads, chain, shift)
         n_b = gram_hashes(text, b, b_end, g, grams_b)
-        count = find_runs(text, a, a_end, b, b_end, g, grams_a, n_a, heads, chain, shift, grams_b, n_b, runs)
+        count = find_runs(
+            text, a, a_end, b, b_end, g, grams_a, n_a, heads, chain, shift, grams_b, n_b, runs
+        )
         cover_a[: a_end - a] = 0
         cover_b[: b_end - b] = 0
         kept = choose_runs(runs, count, cover_a, cover_b, chosen)
@@ -736,8 +839,19 @@ def measure_pairs(
 
 @kernel
 def first_shared(
-    symbols: Any, bounds: Any, left: Any, right: Any, k: int, packed: bool, keys: Any, key_bounds: Any, sizes: Any,
-    shown: int, lo: int, hi: int, out: Any,
+    symbols: Any,
+    bounds: Any,
+    left: Any,
+    right: Any,
+    k: int,
+    packed: bool,
+    keys: Any,
+    key_bounds: Any,
+    sizes: Any,
+    shown: int,
+    lo: int,
+    hi: int,
+    out: Any,
 ) -> None:
     """Places in the left text of the first ``shown`` distinct shingles that the right text has too; -1 beyond."""
     window = np.empty(1, dtype=np.uint64)
@@ -779,7 +893,15 @@ def first_shared(
 
 @kernel
 def expand_pairs(
-    low: Any, high: Any, members: Any, member_bounds: Any, cap: int, write: bool, left: Any, right: Any, source: Any
+    low: Any,
+    high: Any,
+    members: Any,
+    member_bounds: Any,
+    cap: int,
+    write: bool,
+    left: Any,
+    right: Any,
+    source: Any,
 ) -> Any:
     """Pairs of documents of each pair of texts; returns (pairs, text pairs with more than ``cap`` of them).
 
@@ -801,3 +923,22 @@ def expand_pairs(
                         source[found] = p
                     found += 1
     return found, above
+
+
+@kernel
+def _root(parent: Any, x: int) -> int:
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@kernel
+def spanning_pairs(left: Any, right: Any, count: int, out: Any) -> None:
+    """Of pairs in order of preference those that connect what was not connected yet (Kruskal's forest)."""
+    parent = np.arange(count)
+    for p in range(left.shape[0]):
+        a, b = _root(parent, left[p]), _root(parent, right[p])
+        out[p] = a != b
+        if a != b:
+            parent[max(a, b)] = min(a, b)

@@ -250,7 +250,7 @@ def _measure_some(
         lengths = corpus.lengths
         shorter = np.minimum(lengths[texts.low], lengths[texts.high])
         needed = np.maximum(
-            config.template_share * shorter, np.minimum(config.template_least, 0.5 * shorter)
+            config.template_share * shorter, np.minimum(config.template_least, 0.4 * shorter)
         )
         whole = texts.measures[:, 1] >= config.template_run * texts.measures[:, 3]
         texts.flags[(texts.measures[:, 4] >= needed) & whole] |= CHANNEL_BITS["templates"]

@@ -74,7 +74,7 @@ class TextPairs:
     """Pairs of distinct texts with everything measured on them; arrays of one length.
 
     ``measures`` columns: longest common run; characters of low, of high under shared runs; number of runs; characters
-    of the shorter under rare shared grams; least number of texts that a shared gram stands in (0 unknown);
+    of the shorter under rare shared grams; how many texts a shared gram typically stands in (0 unknown);
     thousandths of characters under shared grams, each weighed by 1 / (texts it stands in - 1).
     ``runs``: (pairs, 5, 3) the longest runs as (low place, high place, length), -1 beyond.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -61,19 +60,15 @@ def raw_span(raw: str, offsets: NDArray[np.int32], i: int, j: int) -> tuple[int,
 
 def with_marks(raw: str, end: int) -> int:
     """``end`` moved behind the combining marks and variation selectors that stand there."""
-    while end < len(raw) and raw[end] in _marks():
+    while end < len(raw) and _is_mark(raw[end]):
         end += 1
     return end
 
 
-@lru_cache(maxsize=1)
-def _marks() -> frozenset[str]:
-    """Characters that belong to the one before them."""
-    return frozenset(
-        c
-        for c in map(chr, range(0x300, sys.maxunicode + 1))
-        if unicodedata.category(c) == "Mn" or composes_backwards(c)
-    )
+@lru_cache(maxsize=1 << 16)
+def _is_mark(char: str) -> bool:
+    """Whether a character belongs to the one before it."""
+    return not char.isascii() and (unicodedata.category(char) == "Mn" or composes_backwards(char))
 
 
 def code_points(text: str) -> CodePoints:
