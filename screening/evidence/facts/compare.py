@@ -240,8 +240,13 @@ class _Comparison:
             j1 > j0 and _own_lines(self.right, j0, j1)
         ):
             return
-        self.only_left.extend((-1, fact) for fact in mine[len(theirs) :])
-        self.only_right.extend((-1, fact) for fact in theirs[len(mine) :])
+        # a name put into a list is a change, a name in an added clause is part of that clause
+        self.only_left.extend(
+            (-1, fact) for fact in mine[len(theirs) :] if i1 - i0 - len(fact.key) <= _FEW_WORDS
+        )
+        self.only_right.extend(
+            (-1, fact) for fact in theirs[len(mine) :] if j1 - j0 - len(fact.key) <= _FEW_WORDS
+        )
 
     def without_swaps(self) -> None:
         """Drop changes between passages that merely stand in another order, each fact among its own words."""

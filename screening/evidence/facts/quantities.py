@@ -49,7 +49,8 @@ _ORDINAL = re.compile(rf"第(?P<n>{NUMERAL})(?P<what>[\u4e00-\u9fff]?)")
 _NUMBER = re.compile(rf"(?P<sign>[+\-±负]|零下)?(?P<n>{NUMERAL}|半)")
 
 
-_SENTENCE_EDGE = frozenset("\n。；;：:")
+_SENTENCE_EDGE = frozenset("\n。；;：:#")
+_BRACKET_EDGE = _SENTENCE_EDGE | frozenset(".,，、")
 
 
 _ARTICLE_LEVEL = re.compile(rf"第[(]?({NUMERAL})[)]?(条|款|项|目|章|节|编|部分)")
@@ -159,7 +160,7 @@ def _at(text: str, at: int) -> Draft | None:
     if char in "民公":
         return read_date(text, at)
     if char == "(":
-        edge = at == 0 or text[at - 1] in _SENTENCE_EDGE
+        edge = at == 0 or text[at - 1] in _BRACKET_EDGE
         return _list_head(text, at) if edge else None
     return _numeral(text, at)
 

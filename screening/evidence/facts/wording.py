@@ -39,7 +39,7 @@ def _words(
 
 
 _STRONG: dict[str, Word] = {
-    **_words("modality", "应当=应该=应=理应 必须=须=务必=务须=必需 需要=需 可以=可=可予 允许=准许=容许 有权 鼓励=提倡=倡导 宜 力争 尽量=尽可能 有义务 有责任 得以 只能=仅能"),
+    **_words("modality", "应当=应该=应=理应 必须=须=务必=务须=必需 可以=可=可予 允许=准许=容许 有权 鼓励=提倡=倡导 宜 力争 尽量=尽可能 有义务 有责任 得以 只能=仅能"),
     **_words(
         "modality",
         "不得=不准=不许=不可以=不可=不允许=不得以 不能=不能够=无法 禁止=严禁=严格禁止=禁 不应当=不应=不应该=不该 不宜 "
@@ -58,6 +58,7 @@ _STRONG: dict[str, Word] = {
 
 _WEAK: dict[str, Word] = {
     **_words("negation", "已=已经=均已 有 是", weak=True),
+    **_words("modality", "需要=需", weak=True),
     **_words(
         "condition",
         "或者=或=或是 和=与=及=以及=并且=且 任何=任意 全部=所有=一切=全体 部分 任一 各 均=都 如果=若=如=倘若=假如 "
@@ -132,7 +133,7 @@ _FIRST = frozenset(name[0] for name in _STRONG)
 _WORDS = re.compile(_tree([*_STRONG, *(name for name in (*_WEAK, *_SILENT) if name[0] in _FIRST)]))
 _ALL_WORDS = re.compile(_tree([*_MEANING, *_SILENT]))
 
-_NUMBER_START = frozenset("0123456789.-+一二三四五六七八九十百")
+_NUMBER_START = frozenset("0123456789-+一二三四五六七八九十百")
 # characters that, standing before or after, turn the word into part of another one
 _BEFORE: dict[str, frozenset[str]] = {
     "可": frozenset("许认不非未无宁大"),
