@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -187,8 +188,12 @@ def environment(host: str) -> dict[str, str]:
     hosts = [*settings.ALLOWED_HOSTS]
     if not os.environ.get("DEDUPREVIEW_HOSTS"):
         hosts += [socket.gethostname()] if host in {"0.0.0.0", "::"} else [url_host(host)]
+    # Uploads and caches in passing belong to nobody else on the machine; what a killed process left is swept out.
+    temporary = settings.DATA_DIR / "tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
     return {
         **os.environ,
+        "TMPDIR": str(paths.make_private(temporary)),
         "DEDUPREVIEW_HOSTS": ",".join(dict.fromkeys(hosts)),
         "DJANGO_SETTINGS_MODULE": "dedupreview.settings",
     }
