@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from django import template
+from django.conf.locale import LANG_INFO
 from django.http import QueryDict
 from django.utils.translation import gettext
 
@@ -14,6 +16,14 @@ register = template.Library()
 def html_lang(code: str) -> str:
     """``zh-hans`` as HTML writes it: ``zh-Hans``."""
     return {"zh-hans": "zh-Hans"}.get(code, code)
+
+
+@register.filter
+def text_lang(code: object) -> str:
+    """The language a text says it is in, if there is such a language; else Chinese."""
+    said = str(code or "")
+    known = re.fullmatch(r"([A-Za-z]{2,3})(-[A-Za-z0-9]{2,8}){0,3}", said)
+    return said if known and known[1].lower() in {*LANG_INFO, "zh"} else "zh"
 
 
 @register.filter

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from dedupreview import context
+from dedupreview import context, health
 from dedupreview.people.models import AuditEvent, Person, Role
 from reviews.models import LabelSet, ReviewItem, ReviewRound, ReviewTable, SignOff
 from screening import importing
@@ -167,11 +167,11 @@ def test_the_number_of_workers_is_asked_at_most_every_two_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.undo()
-    asked: list[int] = []
+    counts = iter([1, 2, 3])
     now = [100.0]
     monkeypatch.setattr(context, "_workers", (float("-inf"), None))
-    monkeypatch.setattr(context.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(context.health, "workers_seen", lambda: asked.append(1) or len(asked))
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr(health, "workers_seen", lambda: next(counts))
     assert [context.workers_now(), context.workers_now()] == [1, 1]
     now[0] += 2.5
     assert context.workers_now() == 2

@@ -123,8 +123,8 @@ def _translated(catalogue: Catalog) -> dict[Msgid, str]:
     for message in catalogue:
         if message.id:
             msgid = message.id if isinstance(message.id, str) else tuple(message.id)
-            string = message.string if isinstance(message.string, str) else message.string[0]
-            found[msgid] = string  # type: ignore[index]
+            string = message.string or ""
+            found[msgid] = string if isinstance(string, str) else string[0]  # type: ignore[index]
     return found
 
 
