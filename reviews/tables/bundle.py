@@ -18,7 +18,7 @@ from django.utils import timezone
 from dedupreview.digests import canonical, timestamp
 from reviews.labels import Label
 from reviews.models import GuidelineVersion, ReviewItem, ReviewRound, SignOff
-from reviews.tables import final, rows, sshsig, texts
+from reviews.tables import final, report, rows, sshsig, texts
 from reviews.tables.answers import Answers
 from reviews.tables.chain import Chain
 from reviews.tables.writers import Csv, FileFacts, JsonLines, Workbook, write_bytes
@@ -95,16 +95,22 @@ def write_bundle(
     files: dict[str, FileFacts] = {}
     writer = _Records(folder, facts, alias, files)
     counts = writer.write(progress)
-    _write_small(folder, facts, alias, files, counts)
-    files["agreement.json"] = write_bytes(
-        folder / "agreement.json", _pretty(writer.answers.as_json())
-    )
     public = sshsig.raw_public(key.public_key())
-    for name, data in {**texts.static_files(), **texts.key_files(public)}.items():
+    fingerprint = sshsig.fingerprint(public)
+    flow, agreement = _flow(facts.round, counts), writer.answers.as_json()
+    small = {
+        "flow.json": _pretty(flow),
+        "agreement.json": _pretty(agreement),
+        "report.html": report.render(writer.report_facts(fingerprint), flow, agreement),
+        "run.json": facts.run_json,
+        "guideline.md": _guideline(facts.round, alias),
+        **texts.static_files(),
+        **texts.key_files(public),
+    }
+    for name, data in small.items():
         files[name] = write_bytes(folder / name, data)
     package = texts.datapackage(files, facts.round.name)
     files["datapackage.json"] = write_bytes(folder / "datapackage.json", _pretty(package))
-    fingerprint = sshsig.fingerprint(public)
     manifest = _manifest(
         facts, files, writer.chain, provisional=counts.provisional, fingerprint=fingerprint
     )
@@ -126,6 +132,7 @@ class _Records:
         self.state = rows.StateDigests()
         self.counts = _Counts()
         self.answers = Answers()
+        self.signed: list[rows.Row] = []
 
     def write(self, progress: Progress | None) -> _Counts:
         with ExitStack() as stack:
@@ -184,9 +191,22 @@ class _Records:
         given = SignOff.objects.using(self.alias).filter(round=self.facts.round)
         for sign_off in given.select_related("person").order_by("id"):
             current = sign_off.signed_digest == self.state.of(sign_off.stage)
-            self.sign_offs.row(rows.sign_off_row(sign_off, current=current))
+            row = rows.sign_off_row(sign_off, current=current)
+            self.signed.append(row)
+            self.sign_offs.row(row)
             self.records.row(rows.record_row(sign_off))
             self.chain.add(sign_off.digest)
+
+    def report_facts(self, fingerprint: str) -> report.ReportFacts:
+        return report.ReportFacts(
+            self.facts.round.name,
+            self.facts.number,
+            self.facts.made_at.astimezone(self.zone),
+            fingerprint,
+            self.chain.value,
+            self.facts.previous,
+            self.signed,
+        )
 
     def _close(self) -> None:
         lines = (self.documents, self.pairs, self.judgments, self.arbitrations)
@@ -194,20 +214,6 @@ class _Records:
         for file in (*lines, *more, self.final, self.data, self.relations):
             self.files[file.path.name] = file.close()
         self.files["final.xlsx"] = self.book.close(notes=texts.workbook_notes(str(self.zone)))
-
-
-def _write_small(
-    folder: Path, facts: TableFacts, alias: str, files: dict[str, FileFacts], counts: _Counts
-) -> None:
-    """The files that are one small document each, apart from those about signatures."""
-    flow = _flow(facts.round, counts)
-    texts_of_round = {
-        "flow.json": _pretty(flow),
-        "run.json": facts.run_json,
-        "guideline.md": _guideline(facts.round, alias),
-    }
-    for name, data in texts_of_round.items():
-        files[name] = write_bytes(folder / name, data)
 
 
 def _flow(round: ReviewRound, counts: _Counts) -> dict[str, object]:

@@ -29,6 +29,7 @@ TITLES: dict[str, str] = {
     "relations.csv": "检索入口 / entries for a search",
     "agreement.json": "一致性 / agreement",
     "flow.json": "数量流程 / counts from inputs to conclusions",
+    "report.html": "报告，可打印 / printable report",
     "run.json": "筛查配置与输入 / configuration and inputs of the screening run",
     "guideline.md": "判断规则 / guideline",
     "VERIFY.md": "核验步骤 / how to verify",
@@ -42,6 +43,7 @@ MEDIA_TYPES = {
     ".csv": "text/csv",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ".md": "text/markdown",
+    ".html": "text/html",
     ".py": "text/x-python",
 }
 FIELD_TYPES = {"text": "string", "integer": "integer", "number": "number", "time": "datetime"}
