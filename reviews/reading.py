@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
+from reviews.labels import Label
 from reviews.models import ReviewItem
 from reviews.pairtext import Rendered, render
 from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
@@ -103,16 +104,23 @@ class Line:
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact change as shown. Offsets are code points of the canonical left (ls, le) and right (rs, re) raw text."""
+    """A fact change as shown, with every place where it occurs.
+
+    ``places`` are code points of the canonical left and right raw text: (left start, left end, right start, right end).
+    """
 
     kind: str
     name: str
     first: str
     last: str
-    ls: int | None
-    le: int | None
-    rs: int | None
-    re: int | None
+    places: tuple[tuple[int | None, int | None, int | None, int | None], ...]
+
+    @property
+    def spots(self) -> str:
+        """The places for the page's script: four numbers with commas, empty for none, places with semicolons."""
+        return ";".join(
+            ",".join("" if n is None else str(n) for n in place) for place in self.places
+        )
 
 
 @dataclass(frozen=True)
@@ -242,7 +250,7 @@ def reading_of(
     left, right = item.pair.left, item.pair.right
     rendered = _rendered(left.raw, right.raw, sides)
     changes = facts_of(item)
-    facts = [_fact(change, left.raw, right.raw, sides) for change in changes]
+    facts = _facts(changes, left.raw, right.raw, sides)
     long = max(left.chars, right.chars) > LONG_TEXT and rendered.equal_share > 0.7
     return Reading(
         sides=sides,
@@ -301,23 +309,18 @@ def _value(document: Document, key: str) -> str:
     return f"{value[:10]} {value[11:16]}" if MOMENT.match(value) else value
 
 
-def _fact(change: FactChange, left: str, right: str, sides: str) -> Fact:
-    values = (
-        _surface(left, change.left_start, change.left_end, change.left),
-        _surface(right, change.right_start, change.right_end, change.right),
-    )
-    first, last = _in_order(*values, sides)
-    name = FACT_NAMES.get(change.kind, change.kind)
-    return Fact(
-        change.kind,
-        str(name),
-        first,
-        last,
-        change.left_start,
-        change.left_end,
-        change.right_start,
-        change.right_end,
-    )
+def _facts(changes: list[FactChange], left: str, right: str, sides: str) -> list[Fact]:
+    """The fact changes in order; one that recurs with the same words is one entry with several places."""
+    places: dict[tuple[str, str, str], list[Any]] = {}
+    for change in changes:
+        one = _surface(left, change.left_start, change.left_end, change.left)
+        other = _surface(right, change.right_start, change.right_end, change.right)
+        spot = (change.left_start, change.left_end, change.right_start, change.right_end)
+        places.setdefault((change.kind, *_in_order(one, other, sides)), []).append(spot)
+    return [
+        Fact(kind, str(FACT_NAMES.get(kind, kind)), first, last, tuple(spots))
+        for (kind, first, last), spots in places.items()
+    ]
 
 
 def _surface(raw: str, start: int | None, end: int | None, value: str | None) -> str:
@@ -368,5 +371,7 @@ def _scores(item: ReviewItem) -> list[Score]:
     if candidate.channels:
         scores.append(Score(_("Channels"), ", ".join(map(str, candidate.channels))))
     if candidate.suggestion:
-        scores.append(Score(_("Suggestion"), candidate.suggestion))
+        known = candidate.suggestion in Label.values
+        name = str(Label(candidate.suggestion).label) if known else candidate.suggestion
+        scores.append(Score(_("Suggestion"), name))
     return scores

@@ -303,7 +303,7 @@ def _state_words() -> dict[str, str]:
         "signed-out": _("You have been signed out. Your answer is kept in this browser."),
         "draft-saved": _("draft saved"),
         "draft-local": _("draft kept in this browser"),
-        "draft-restored": _("Your draft has been restored."),
+        "draft-restored": _("draft restored"),
         "lease-left": _("seat kept for {n} min"),
         "lease-over": _("the seat's time is over"),
         "lapsed": _(

@@ -22,6 +22,7 @@ from reviews.views.answers import version_words
 from reviews.views.items import item_for
 from screening import originals
 from screening.models import Document
+from screening.text.normalise import normalise
 
 
 @require("judge")
@@ -68,9 +69,12 @@ def _document(request: HttpRequest, item_id: int, side: str) -> Document:
 @never_cache
 @require_GET
 def original_text(request: HttpRequest, item_id: int, side: str) -> HttpResponse:
-    """The raw text of one side, complete and unmarked, to read or search."""
+    """The raw text of one side, complete and unmarked; ``?form=normalized`` gives what the screening compares."""
     document = _document(request, item_id, side)
-    return render(request, "reviews/original_text.html", {"document": document, "item_id": item_id})
+    normalized = request.GET.get("form") == "normalized"
+    text = normalise(document.raw).text if normalized else document.raw
+    context = {"document": document, "item_id": item_id, "text": text, "normalized": normalized}
+    return render(request, "reviews/original_text.html", context)
 
 
 @require("see_home")

@@ -14,17 +14,17 @@ export function startDecision(form, { acts, adopt, fitToLabel, needWords, press 
     needWords();
   }
 
-  form.addEventListener("change", (event) => {
+  document.addEventListener("change", (event) => {
     if (event.target.name === "adopt") fill(event.target);
     /* Another label than the adopted card's is the arbitrator's own. */
     if (event.target.name === "label" && event.isTrusted) {
-      const own = form.querySelector('input[name="adopt"][value=""]');
+      const own = document.querySelector('input[name="adopt"][value=""]');
       if (own) own.checked = true;
     }
   });
   acts["adopt-1"] = () => adopt(1);
   acts["adopt-2"] = () => adopt(2);
   acts["adopt-own"] = () => adopt("own");
-  const chosen = form.querySelector('input[name="adopt"]:checked');
+  const chosen = document.querySelector('input[name="adopt"]:checked');
   if (chosen && !form.elements.label.value) fill(chosen);
 }

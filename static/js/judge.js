@@ -120,7 +120,7 @@ function setEvidence(list) {
 const KEPT = ["id", "label", "direction", "kept", "reason_code", "reason", "evidence", "cause_code", "adopt"];
 
 function read() {
-  const data = { at: Date.now() };
+  const data = { at: Date.now(), key: form.dataset.draftKey };
   for (const name of KEPT) if (form.elements[name]) data[name] = form.elements[name].value;
   data.checked = [...document.querySelectorAll('input[name="checked"]:checked')].map((box) => box.value);
   return data;
@@ -162,11 +162,14 @@ function startDraft() {
   } catch {
     server = null;
   }
+  /* The server keeps one draft for a pair; one of another step or version is not for this form. */
+  if (server?.key !== form.dataset.draftKey) server = null;
   const local = draft.stored();
   const newest = [local, server].filter(Boolean).sort((a, b) => (b.at ?? 0) - (a.at ?? 0))[0];
   if (newest) {
     restore(newest);
-    if (newest.label || newest.reason) tell(words("draft-restored"));
+    const note = document.querySelector("[data-draft-note]");
+    if (note && (newest.label || newest.reason)) note.textContent = words("draft-restored");
   }
 }
 
@@ -285,16 +288,15 @@ function startForm() {
     };
     document.querySelector("[data-recuse]")?.addEventListener("click", () => release("recuse"));
   }
-  form.addEventListener("change", (event) => {
+  /* Ticks and cards belong to the form but stand elsewhere on the page: listen on the document. */
+  document.addEventListener("change", (event) => {
+    if (event.target.form !== form) return;
     if (event.target.name === "label") fitToLabel();
     if (event.target.name === "reason_code") needWords();
     if (say?.dataset.tone === "bad") tell("");
     draft?.changed();
   });
   form.addEventListener("input", () => draft?.changed());
-  document.addEventListener("change", (event) => {
-    if (event.target.name === "checked") draft?.changed();
-  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const how = event.submitter?.name === "how" ? event.submitter.value : "";
@@ -341,8 +343,8 @@ function holds(scope) {
 }
 
 export function adopt(number) {
-  const cards = form.querySelectorAll('input[name="adopt"][data-place]');
-  const input = number === "own" ? form.querySelector('input[name="adopt"][value="own"]') : cards[number - 1];
+  const wanted = number === "own" ? '[value="own"]' : `[data-place="${number}"]`;
+  const input = document.querySelector(`input[name="adopt"]${wanted}`);
   if (!input) return;
   input.checked = true;
   input.dispatchEvent(new Event("change", { bubbles: true }));

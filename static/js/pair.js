@@ -43,14 +43,21 @@ export function goToChange(number) {
 
 /* --- Spots: evidence and facts -------------------------------------------------------------------------------------- */
 
+/* A chip names one place on each side, or several: then each further press goes to the next of them. */
+function placesOf(chip) {
+  if (chip.dataset.places) return chip.dataset.places.split(";").map((place) => place.split(","));
+  const { ls = "", le = "", rs = "", re = "" } = chip.dataset;
+  return [[ls, le, rs, re]];
+}
+
 function spotsOf(chip) {
-  return ["l", "r"].map((side) => {
-    const start = chip.dataset[`${side}s`];
-    return start === undefined ? null : rangeOf(side, Number(start), Number(chip.dataset[`${side}e`]));
-  });
+  const places = placesOf(chip);
+  const [ls, le, rs, re] = places[Number(chip.dataset.at ?? 0) % places.length];
+  return [ls === "" ? null : rangeOf("l", Number(ls), Number(le)), rs === "" ? null : rangeOf("r", Number(rs), Number(re))];
 }
 
 function goToSpot(chip) {
+  if (chip.classList.contains("here")) chip.dataset.at = String(Number(chip.dataset.at ?? 0) + 1);
   for (const other of document.querySelectorAll("[data-spot].here")) other.classList.remove("here");
   chip.classList.add("here");
   const spots = spotsOf(chip);

@@ -89,13 +89,17 @@ def test_whole_loop_by_keyboard(desk: Desk, sign_in: SignIn, live_server: Any) -
     send(page)
     assert page.locator(".cards .card").count() == 3
     keys(page, "a")
+    card = page.locator(".card").first
+    assert card.locator('input[name="adopt"]').is_checked()
     adopted = page.locator('input[name="label"]:checked').get_attribute("value")
+    assert card.locator(f".label-{adopted}").count() == 1
     page.keyboard.press("Control+Enter")
     assert page.locator('textarea[name="reason"]').evaluate("e => e === document.activeElement")
     page.keyboard.type("同一格式，内容各异")
     send(page)
     decision = Arbitration.objects.get()
     assert decision.label == adopted
+    assert adopted in {"copy", "template"}
     assert decision.reason == "同一格式，内容各异"
     assert ReviewItem.objects.get(pk=second.pk).state == "closed"
 

@@ -321,6 +321,8 @@ def test_original_text_and_file(desk: Desk, data_dir: object) -> None:
     client = signed_in(desk.annotators[0])
     text = client.get(reverse("reviews:original-text", args=[slot.item_id, "left"]))
     assert "夜间开放补助标准为每馆每月1500元" in text.content.decode()
+    folded = client.get(text.request["PATH_INFO"] + "?form=normalized").content.decode()
+    assert "夜间开放补助标准为每馆每月1500元由区财政承担" in folded
     file = client.get(reverse("reviews:original-file", args=[slot.item_id, "left"]))
     assert b"".join(file) == "存下的原文".encode()
     assert file["Content-Disposition"].startswith("attachment")
