@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
-_CELLS = 16_000_000
+EXACT_CELLS = 16_000_000
 """Size of an exact comparison: 4,000 × 4,000 characters take about .5 ms and 4 MB."""
 _GRAMS = (24, 12, 6)
 _FEW = 48
@@ -103,7 +103,7 @@ def _walk_back(trace: list[dict[int, int]], n: int, m: int) -> list[Block]:
     return blocks
 
 
-def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Longest subsequence of ``pairs`` (sorted by the first) that also rises in the second."""
     tails: list[int] = []
     ends: list[int] = []
@@ -146,7 +146,7 @@ def _anchors(a: str, a0: int, a1: int, b: str, b0: int, b1: int, size: int) -> l
     pairs = sorted((left[gram], at) for gram, at in seen.items() if at >= 0)
     blocks: list[Block] = []
     i_end, j_end = a0, b0
-    for i, j in _rising(pairs):
+    for i, j in rising(pairs):
         if i < i_end or j < j_end:
             continue
         size_here = common_prefix(a, i, b, j, min(a1 - i, b1 - j))
@@ -191,7 +191,7 @@ def _align(
             found.append(Block(a1, b1, tail))
     if a0 >= a1 or b0 >= b1:
         return
-    if (a1 - a0) * (b1 - b0) <= _CELLS:
+    if (a1 - a0) * (b1 - b0) <= EXACT_CELLS:
         for op in Indel.opcodes(a[a0:a1], b[b0:b1]):
             if op.tag == "equal":
                 found.append(

@@ -273,3 +273,27 @@ def test_the_result_depends_on_nothing_but_the_texts() -> None:
         )
         outputs.add(run.stdout)
     assert len(outputs) == 1
+
+
+def test_a_heading_in_a_table_of_contents_does_not_tear_articles_apart() -> None:
+    first = "第一条 为了规范公园管理，改善人居环境，制定本办法。\n"
+    second = "第二条 本市行政区域内的公园适用本办法。\n"
+    left = "第一章 总则\n" + first + "第二章 建设\n" + second
+    contents = "目录\n第一章 总则\n第二章 建设\n"
+    right = (
+        contents
+        + "第一章 总则\n"
+        + first.replace("改善人居", "提升人居")
+        + "第二章 建设\n"
+        + second
+    )
+    comparison = _checked(left, right)
+    assert comparison.moves == ()
+    changed = [row for row in comparison.rows if row.kind == "changed"]
+    assert [(row.left_number, row.right_number) for row in changed] == [(2, 5)]
+
+
+def test_a_mark_replaced_by_words_is_an_insertion() -> None:
+    comparison = _checked("遵守商业道德。\n诚实守信。\n", "遵守商业道德，公平竞争；\n诚实守信。\n")
+    assert [change.kind for change in comparison.changes] == ["insert"]
+    assert {change.reason for change in comparison.cosmetic} == {"punctuation"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -72,8 +73,19 @@ class PieceWriter:
                 break
             tail += 1
         self._add("equal", l0, l0 + head, r0, r0 + head)
-        self._add(op, l0 + head, l1 - tail, r0 + head, r1 - tail)
+        self._apart(op, l0 + head, l1 - tail, r0 + head, r1 - tail)
         self._add("equal", l1 - tail, l1, r1 - tail, r1)
+
+    def _apart(self, op: str, l0: int, l1: int, r0: int, r1: int) -> None:
+        """Marks or breaks where the other text has words: these are an insertion, not a replacement."""
+        if op == "different" and l0 < l1 and r0 < r1:
+            if _index(self.left, l0) == _index(self.left, l1):
+                self._add("cosmetic", l0, l1, r0, r0)
+                l0 = l1
+            elif _index(self.right, r0) == _index(self.right, r1):
+                self._add("cosmetic", l0, l0, r0, r1)
+                r0 = r1
+        self._add(op, l0, l1, r0, r1)
 
     def gap(self, l0: int, l1: int, r0: int, r1: int, exact: bool) -> None:
         """What lies between two common blocks; ``exact`` if comparable characters are among it."""
@@ -130,6 +142,4 @@ def pieces_of(
 
 
 def _index(side: SideText, raw: int) -> int:
-    from bisect import bisect_left
-
     return bisect_left(side.raw_at, raw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
-from ..align import Block, matching_blocks
+from ..align import EXACT_CELLS, Block, matching_blocks, rising
 from .sides import SideText
 
 _SHARE = 0.3
@@ -74,26 +74,62 @@ def _credit(
 
 
 def paragraph_groups(left: SideText, right: SideText) -> list[Group]:
-    """All paragraphs of both texts in groups, in the order of either text."""
+    """All paragraphs of both texts in groups, in the order of either text.
+
+    Paragraphs that occur once on each side hold the texts together; a heading that also stands in a
+    table of contents does not.
+    """
     a, b = _codes(left, right)
+    once_a, once_b = _once(a), _once(b)
+    pairs = sorted((p, once_b[code]) for code, p in once_a.items() if code in once_b)
     groups: list[Group] = []
     p = q = 0
-    for block in [*matching_blocks(a, b), Block(len(a), len(b), 0)]:
-        if p < block.i and q < block.j:
-            gap = Group(p, block.i, q, block.j)
-            for group in [*_linked(left, right, gap), Group(block.i, block.i, block.j, block.j)]:
-                _alone(groups, p, group.p0, q, group.q0)
-                if group.p0 < group.p1:
-                    groups.append(group)
-                p, q = group.p1, group.q1
-        else:
-            _alone(groups, p, block.i, q, block.j)
-        groups.extend(
-            Group(block.i + n, block.i + n + 1, block.j + n, block.j + n + 1)
-            for n in range(block.size)
-        )
-        p, q = block.i + block.size, block.j + block.size
+    for p_next, q_next in [*rising(pairs), (len(a), len(b))]:
+        _between(left, right, (a, b), Group(p, p_next, q, q_next), groups)
+        if p_next < len(a) and q_next < len(b):
+            groups.append(Group(p_next, p_next + 1, q_next, q_next + 1))
+        p, q = p_next + 1, q_next + 1
     return groups
+
+
+def _once(codes: str) -> dict[str, int]:
+    """Where each paragraph stands that occurs only once."""
+    seen: dict[str, int] = {}
+    for at, code in enumerate(codes):
+        seen[code] = -1 if code in seen else at
+    return {code: at for code, at in seen.items() if at >= 0}
+
+
+def _between(
+    left: SideText, right: SideText, codes: tuple[str, str], gap: Group, groups: list[Group]
+) -> None:
+    """Groups of a gap: equal paragraphs at its ends, then what shares text."""
+    a, b = codes
+    p0, p1, q0, q1 = gap
+    while p0 < p1 and q0 < q1 and a[p0] == b[q0]:
+        groups.append(Group(p0, p0 + 1, q0, q0 + 1))
+        p0, q0 = p0 + 1, q0 + 1
+    tail: list[Group] = []
+    while p0 < p1 and q0 < q1 and a[p1 - 1] == b[q1 - 1]:
+        p1, q1 = p1 - 1, q1 - 1
+        tail.append(Group(p1, p1 + 1, q1, q1 + 1))
+    blocks: list[Block] = []
+    if p0 < p1 and q0 < q1:
+        size = (left.ends[p1 - 1] - left.starts[p0]) * (right.ends[q1 - 1] - right.starts[q0])
+        if size > EXACT_CELLS:
+            blocks = matching_blocks(a[p0:p1], b[q0:q1])
+    p, q = p0, q0
+    for block in [*blocks, Block(p1 - p0, q1 - q0, 0)]:
+        i, j = p0 + block.i, q0 + block.j
+        linked = _linked(left, right, Group(p, i, q, j)) if p < i and q < j else []
+        for group in [*linked, Group(i, i, j, j)]:
+            _alone(groups, p, group.p0, q, group.q0)
+            if group.p0 < group.p1:
+                groups.append(group)
+            p, q = group.p1, group.q1
+        groups.extend(Group(i + n, i + n + 1, j + n, j + n + 1) for n in range(block.size))
+        p, q = i + block.size, j + block.size
+    groups.extend(reversed(tail))
 
 
 def _alone(groups: list[Group], p0: int, p1: int, q0: int, q1: int) -> None:
