@@ -61,7 +61,7 @@ def export_table(
     replaces an earlier one. :func:`placed` tells where the copy went. Raises TableError.
     """
     table = _new_table(round, actor)
-    run_table(table.pk, progress=progress)
+    run_table(table.pk, progress=progress, wait=True)
     table.refresh_from_db()
     if table.state != State.DONE:
         raise TableError(_("The table could not be made: %(error)s"), {"error": table.error})
@@ -78,12 +78,13 @@ def request_table(*, round: ReviewRound, actor: Person | None) -> ReviewTable:
     return table
 
 
-def run_table(table_id: int, *, progress: Progress | None = None) -> None:
+def run_table(table_id: int, *, progress: Progress | None = None, wait: bool = False) -> None:
     """The job: make the files of a table. Running it twice, or again after it was killed, is harmless.
 
-    A lock file tells a table that is being made from one whose maker died.
+    A lock file tells a table that is being made from one whose maker died. If somebody else is making it, ``wait`` says
+    whether to wait for that.
     """
-    with _lock(table_id) as attempts:
+    with _lock(table_id, wait=wait) as attempts:
         if attempts is None:
             return
         todo = ReviewTable.objects.filter(pk=table_id, state__in=(State.QUEUED, State.RUNNING))
@@ -231,12 +232,12 @@ def _fail(table: ReviewTable, error: str) -> None:
 
 
 @contextlib.contextmanager
-def _lock(table_id: int) -> Iterator[BinaryIO | None]:
+def _lock(table_id: int, *, wait: bool = False) -> Iterator[BinaryIO | None]:
     """The table's lock file, if nobody else holds it: whoever does makes the table. The lock goes with the process."""
     place = paths.make_private(tables_folder())
     with (place / f".{table_id}.lock").open("ab", buffering=0) as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             yield None
             return
