@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -29,13 +28,46 @@ FILES: tuple[str, ...] = (
 EXCERPT_LIMIT = 2000
 """Characters of one excerpt that are printed; a longer one carries its full ``length`` beside the beginning."""
 
-ORIGINALS_HEADER = ("doc_id", "source_id", "version", "path", "sha256", "captured_at", "status", "reason")
+ORIGINALS_HEADER = (
+    "doc_id",
+    "source_id",
+    "version",
+    "path",
+    "sha256",
+    "captured_at",
+    "status",
+    "reason",
+)
 THRESHOLDS_HEADER = (
-    "threshold", "labelled", "found", "candidate_recall", "tp", "fp", "fn", "precision", "recall",
+    "threshold",
+    "labelled",
+    "found",
+    "candidate_recall",
+    "tp",
+    "fp",
+    "fn",
+    "precision",
+    "recall",
 )
 REVIEW_HEADER = (
-    "left", "right", "left_title", "right_title", "left_version", "right_version", "rank", "channels", "jaccard",
-    "containment", "changed_facts", "suggestion", "asked", "note", "label", "direction", "reason", "review_status",
+    "left",
+    "right",
+    "left_title",
+    "right_title",
+    "left_version",
+    "right_version",
+    "rank",
+    "channels",
+    "jaccard",
+    "containment",
+    "changed_facts",
+    "suggestion",
+    "asked",
+    "note",
+    "label",
+    "direction",
+    "reason",
+    "review_status",
 )
 
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
@@ -56,7 +88,10 @@ def write_run(
     """
     out = Path(out_dir)
     out.mkdir(parents=True, exist_ok=True)
-    with _replacing(out / "candidates.jsonl") as candidates, _replacing(out / "review_table.csv") as review:
+    with (
+        _replacing(out / "candidates.jsonl") as candidates,
+        _replacing(out / "review_table.csv") as review,
+    ):
         table = _writer(review)
         table.writerow(REVIEW_HEADER)
         for candidate in result.candidates:
@@ -70,7 +105,9 @@ def write_run(
     _write(out / "run.json", lambda file: file.write(run_json(result)))
 
 
-def candidate_line(candidate: FoundCandidate, left: InputDocument, right: InputDocument) -> dict[str, Any]:
+def candidate_line(
+    candidate: FoundCandidate, left: InputDocument, right: InputDocument
+) -> dict[str, Any]:
     """The JSON object of one line of ``candidates.jsonl``."""
     return {
         "left": left.doc_id,
@@ -89,7 +126,13 @@ def candidate_line(candidate: FoundCandidate, left: InputDocument, right: InputD
         "shared_shingles": candidate.shared_shingles,
         "raw_excerpts": [_excerpt(excerpt, left.raw) for excerpt in candidate.excerpts],
         "fact_changes": [
-            {"kind": c.kind, "left": c.left, "right": c.right, "left_start": c.left_start, "right_start": c.right_start}
+            {
+                "kind": c.kind,
+                "left": c.left,
+                "right": c.right,
+                "left_start": c.left_start,
+                "right_start": c.right_start,
+            }
             for c in candidate.fact_changes
         ],
         "suggestion": candidate.suggestion,
@@ -101,7 +144,9 @@ def _excerpt(excerpt: Excerpt, raw: str) -> dict[str, Any]:
     length = excerpt.left_end - excerpt.left_start
     shown = raw[excerpt.left_start : excerpt.left_start + min(length, EXCERPT_LIMIT)]
     line: dict[str, Any] = {
-        "text": shown, "left_start": excerpt.left_start, "right_start": excerpt.right_start
+        "text": shown,
+        "left_start": excerpt.left_start,
+        "right_start": excerpt.right_start,
     }
     if length > EXCERPT_LIMIT:
         line["length"] = length
@@ -130,13 +175,29 @@ def _writer(file: TextIO) -> Any:
     return csv.writer(file, lineterminator="\r\n")
 
 
-def _review_row(candidate: FoundCandidate, left: InputDocument, right: InputDocument) -> list[object]:
+def _review_row(
+    candidate: FoundCandidate, left: InputDocument, right: InputDocument
+) -> list[object]:
     kinds = sorted({change.kind for change in candidate.fact_changes})
     return [
-        _cell(left.doc_id), _cell(right.doc_id), _cell(left.title), _cell(right.title), _cell(left.version),
-        _cell(right.version), candidate.rank, " ".join(candidate.channels), repr(candidate.jaccard),
-        repr(candidate.containment), " ".join(kinds), candidate.suggestion,
-        "yes" if candidate.representative else "no", candidate.note, "", "", "", "pending",
+        _cell(left.doc_id),
+        _cell(right.doc_id),
+        _cell(left.title),
+        _cell(right.title),
+        _cell(left.version),
+        _cell(right.version),
+        candidate.rank,
+        " ".join(candidate.channels),
+        repr(candidate.jaccard),
+        repr(candidate.containment),
+        " ".join(kinds),
+        candidate.suggestion,
+        "yes" if candidate.representative else "no",
+        candidate.note,
+        "",
+        "",
+        "",
+        "pending",
     ]
 
 
@@ -155,15 +216,26 @@ def _originals(file: TextIO, result: ScreeningResult) -> None:
         empty = result.corpus.class_of[d] < 0
         table.writerow(
             [
-                _cell(document.doc_id), _cell(document.source_id), _cell(document.version),
-                _cell(document.original_path), document.sha256, _cell(document.captured_at),
-                "no_content" if empty else "accepted", "no letter or digit to compare" if empty else "",
+                _cell(document.doc_id),
+                _cell(document.source_id),
+                _cell(document.version),
+                _cell(document.original_path),
+                document.sha256,
+                _cell(document.captured_at),
+                "no_content" if empty else "accepted",
+                "no letter or digit to compare" if empty else "",
             ]
         )
     for refusal in sorted(result.refusals, key=lambda r: (r.place, r.doc_id or "", r.problem.code)):
         table.writerow(
             [
-                _cell(refusal.doc_id), "", "", _cell(refusal.place), refusal.sha256 or "", "", "refused",
+                _cell(refusal.doc_id),
+                "",
+                "",
+                _cell(refusal.place),
+                refusal.sha256 or "",
+                "",
+                "refused",
                 _cell(str(refusal.problem)),
             ]
         )
@@ -173,7 +245,10 @@ def _normalized(file: TextIO, result: ScreeningResult) -> None:
     corpus = result.corpus
     for d, document in enumerate(corpus.documents):
         c = int(corpus.class_of[d])
-        file.write(_dump({"doc_id": document.doc_id, "normalized": corpus.text(c) if c >= 0 else ""}) + "\n")
+        file.write(
+            _dump({"doc_id": document.doc_id, "normalized": corpus.text(c) if c >= 0 else ""})
+            + "\n"
+        )
 
 
 def _thresholds(file: TextIO, rows: Sequence[ThresholdRow]) -> None:
@@ -182,8 +257,15 @@ def _thresholds(file: TextIO, rows: Sequence[ThresholdRow]) -> None:
     for row in rows:
         table.writerow(
             [
-                repr(row.threshold), row.labelled, row.found, _number(row.candidate_recall), row.tp, row.fp, row.fn,
-                _number(row.precision), _number(row.recall),
+                repr(row.threshold),
+                row.labelled,
+                row.found,
+                _number(row.candidate_recall),
+                row.tp,
+                row.fp,
+                row.fn,
+                _number(row.precision),
+                _number(row.recall),
             ]
         )
 
@@ -200,7 +282,9 @@ class _replacing:
         self._encoding = encoding
 
     def __enter__(self) -> TextIO:
-        handle, self._temporary = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
+        handle, self._temporary = tempfile.mkstemp(
+            dir=self._path.parent, prefix=f".{self._path.name}."
+        )
         self._file = os.fdopen(
             handle, "w", encoding=self._encoding, errors="replace", newline="", buffering=1 << 20
         )

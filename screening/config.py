@@ -122,7 +122,9 @@ class ScreeningConfig:
         """(bands, rows) of the MinHash join."""
         if self.bands and self.rows:
             return self.bands, self.rows
-        if self.threshold >= 1.0:  # datasketch refuses: one band of all rows finds exactly the equal sets
+        if (
+            self.threshold >= 1.0
+        ):  # datasketch refuses: one band of all rows finds exactly the equal sets
             return 1, self.num_perm
         return _datasketch_banding(self.threshold, self.num_perm, self.weights)
 
@@ -158,7 +160,9 @@ class ScreeningConfig:
     @property
     def fingerprint(self) -> str:
         """Hex SHA-256 of the canonical JSON of :attr:`signature_rules`; keys every cached signature."""
-        text = json.dumps(self.signature_rules, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        text = json.dumps(
+            self.signature_rules, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -178,12 +182,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 @lru_cache(maxsize=64)
-def _datasketch_banding(threshold: float, num_perm: int, weights: tuple[float, float]) -> tuple[int, int]:
+def _datasketch_banding(
+    threshold: float, num_perm: int, weights: tuple[float, float]
+) -> tuple[int, int]:
     from datasketch import MinHashLSH
 
     try:
         lsh = MinHashLSH(threshold=threshold, num_perm=num_perm, weights=weights)
-    except ValueError:  # too few bands for a threshold near 1: the strictest banding still finds equal sets
+    except (
+        ValueError
+    ):  # too few bands for a threshold near 1: the strictest banding still finds equal sets
         return 2, max(1, num_perm // 2)
     return int(lsh.b), int(lsh.r)
 
@@ -210,19 +218,27 @@ def _stratum(value: Mapping[str, Any]) -> Stratum:
     try:
         return Stratum(**value)
     except TypeError as error:
-        raise ConfigError("A stratum has field, value, threshold and keep: %(value)s.", value=dict(value)) from error
+        raise ConfigError(
+            "A stratum has field, value, threshold and keep: %(value)s.", value=dict(value)
+        ) from error
 
 
 def _check(c: ScreeningConfig) -> None:
     """Refuse, in words, what could not run."""
     for name in c.channels:
         if name not in CHANNELS:
-            raise ConfigError("Unknown channel %(name)s; there are %(known)s.", name=name, known=", ".join(CHANNELS))
+            raise ConfigError(
+                "Unknown channel %(name)s; there are %(known)s.",
+                name=name,
+                known=", ".join(CHANNELS),
+            )
     thresholds = [c.threshold, *(s.threshold for s in c.strata if s.threshold is not None)]
     if not all(isinstance(t, int | float) and 0 < t <= 1 for t in thresholds):
         raise ConfigError("A threshold lies above 0 and at most at 1.")
     if c.scheme != "affine32":
-        raise ConfigError("Unknown permutation scheme %(scheme)s; this engine has affine32.", scheme=c.scheme)
+        raise ConfigError(
+            "Unknown permutation scheme %(scheme)s; this engine has affine32.", scheme=c.scheme
+        )
     if not 1 <= c.k <= 64 or any(not 1 <= k <= 64 for _, k in c.dynamic_k):
         raise ConfigError("k lies between 1 and 64.")
     if c.unit not in ("char", "word") or c.keep not in ("alphanumeric", "whitespace_only", "signs"):
@@ -236,14 +252,23 @@ def _check(c: ScreeningConfig) -> None:
     if c.bands and (c.bands < 0 or c.rows < 0 or c.bands * c.rows > c.num_perm):
         raise ConfigError(
             "%(bands)s bands of %(rows)s rows need %(need)s permutations; there are %(have)s.",
-            bands=c.bands, rows=c.rows, need=c.bands * c.rows, have=c.num_perm,
+            bands=c.bands,
+            rows=c.rows,
+            need=c.bands * c.rows,
+            have=c.num_perm,
         )
     if c.rows and c.num_perm % c.rows:
         raise ConfigError(
-            "%(have)s permutations cannot be divided into bands of %(rows)s rows.", have=c.num_perm, rows=c.rows
+            "%(have)s permutations cannot be divided into bands of %(rows)s rows.",
+            have=c.num_perm,
+            rows=c.rows,
         )
     if c.passage_length < 16 or c.passage_cap < 100 or c.template_cap < 2 or c.bucket_cap < 2:
-        raise ConfigError("Passages have 16 characters or more; the cap on their documents is 100 or more.")
+        raise ConfigError(
+            "Passages have 16 characters or more; the cap on their documents is 100 or more."
+        )
     for s in c.strata:
         if s.field not in ("source_id", "language", "doc_type"):
-            raise ConfigError("A stratum is by source_id, language or doc_type, not %(field)s.", field=s.field)
+            raise ConfigError(
+                "A stratum is by source_id, language or doc_type, not %(field)s.", field=s.field
+            )

@@ -44,7 +44,9 @@ def threshold_rows(
     """One row for each threshold (in rising order), by the exact Jaccard of the candidates."""
     pairs = decided(labels or ())
     numbers = {d.doc_id: i for i, d in enumerate(result.documents)}
-    known = {pair: label for pair, label in pairs.items() if pair[0] in numbers and pair[1] in numbers}
+    known = {
+        pair: label for pair, label in pairs.items() if pair[0] in numbers and pair[1] in numbers
+    }
     wanted = {frozenset((numbers[a], numbers[b])): (a, b) for a, b in known}
     scores: dict[tuple[str, str], float] = {}
     for pair, score in result.scored_pairs():

@@ -31,7 +31,7 @@ class Funnel:
         self.left_out: list[LeftOut] = []
         empty = np.flatnonzero(corpus.class_of < 0)
         if len(empty):
-            keys = tuple(corpus.documents[d].key for d in empty)
+            keys = tuple(corpus.documents[d].key for d in empty.tolist())
             self.left_out.append(
                 LeftOut(
                     Problem(
@@ -82,7 +82,9 @@ class Funnel:
             "kept": len(table),
             "representatives": int(table.representative.sum()),
             "by_channel": {
-                name: int((table.flags & bit > 0).sum()) for name, bit in CHANNEL_BITS.items() if name in self._channels
+                name: int((table.flags & bit > 0).sum())
+                for name, bit in CHANNEL_BITS.items()
+                if name in self._channels
             },
             "by_source": _by(corpus.documents, paired, "source_id"),
             "by_language": _by(corpus.documents, paired, "language"),
@@ -100,7 +102,9 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _by(documents: Sequence[InputDocument], paired: np.ndarray, field: str) -> dict[str, dict[str, Any]]:
+def _by(
+    documents: Sequence[InputDocument], paired: np.ndarray, field: str
+) -> dict[str, dict[str, Any]]:
     """Documents and documents in pairs by source or language ('' where unknown)."""
     everywhere: Counter[str] = Counter()
     inside: Counter[str] = Counter()

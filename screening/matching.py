@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -11,6 +12,7 @@ from screening import kernels
 from screening.channels import Hits, Pairs, join, minhash, no_pairs, split
 from screening.config import ScreeningConfig, stratum_value
 from screening.documents import InputDocument, Problem
+from screening.store import SignatureStore
 from screening.text.corpus import Corpus, Ints
 from screening.text.shingles import Shingles, in_threads, shingle, sign
 from screening.text.words import Words, tokenise
@@ -74,9 +76,11 @@ class Matcher:
         self.space_of = self._own_space()
         packed = config.unit == "char"
         self.spaces: list[Shingles] = [
-            shingle(self.symbols, self.bounds, k, packed=packed and k <= 3, threads=threads) for k in self.ks
+            shingle(self.symbols, self.bounds, k, packed=packed and k <= 3, threads=threads)
+            for k in self.ks
         ]
         self.rows: list[NDArray[np.uint32]] = []
+        self.signed = 0
         self.thresholds = _thresholds(corpus, config)
 
     def _symbols(self, changed: NDArray[np.int64]) -> tuple[NDArray[np.generic], Ints]:
@@ -108,9 +112,27 @@ class Matcher:
             undecided &= ~fits
         return own
 
-    def sign(self) -> None:
-        """Compute the signatures of every space."""
-        self.rows = [sign(space, self.config.num_perm, self.config.seed, self.threads) for space in self.spaces]
+    def sign(self, store: SignatureStore | None = None) -> None:
+        """Compute the signatures of every space, but for those that ``store`` holds; store what is new."""
+        config = self.config
+        digests = self._digests() if store is not None else []
+        for space in self.spaces:
+            known: dict[int, NDArray[np.uint32]] = {}
+            name = f"{config.fingerprint}-{space.k}"
+            if store is not None:
+                stored = store.load(name, config.num_perm)
+                known = {e: stored[digest] for e, digest in enumerate(digests) if digest in stored}
+            self.rows.append(sign(space, config.num_perm, config.seed, self.threads, known))
+            self.signed += len(self.text_of) - len(known)
+            if store is not None and len(known) < len(digests):
+                store.save(name, digests, self.rows[-1])
+
+    def _digests(self) -> list[bytes]:
+        """SHA-256 of the text of every entry."""
+        corpus = self.corpus
+        folded = self.text_of[corpus.size :].tolist()
+        pieces = (corpus.folded[corpus.bounds[c] : corpus.bounds[c + 1]] for c in folded)
+        return corpus.digests + [hashlib.sha256(piece.tobytes()).digest() for piece in pieces]
 
     def find(self) -> Hits:
         """Pairs of texts to verify, from every space."""
@@ -121,8 +143,13 @@ class Matcher:
         for index, (space, rows) in enumerate(zip(self.spaces, self.rows, strict=True)):
             empty = (np.diff(space.bounds) == 0) | (self.space_of[self.text_of] < index)
             hits = minhash.find(
-                rows, empty, bands=bands, width=width, threshold=float(self.thresholds.min(initial=1.0)),
-                exact_below=self.config.exact_below, cap=self.config.bucket_cap,
+                rows,
+                empty,
+                bands=bands,
+                width=width,
+                threshold=float(self.thresholds.min(initial=1.0)),
+                exact_below=self.config.exact_below,
+                cap=self.config.bucket_cap,
             )
             low, high = split(hits.pairs)
             low, high = self.text_of[low], self.text_of[high]
@@ -133,7 +160,9 @@ class Matcher:
             left_out += hits.left_out
         return Hits(np.unique(np.concatenate(parts)), counts, left_out)
 
-    def reaches(self, low: NDArray[np.int64], high: NDArray[np.int64], scores: Scores) -> NDArray[np.bool_]:
+    def reaches(
+        self, low: NDArray[np.int64], high: NDArray[np.int64], scores: Scores
+    ) -> NDArray[np.bool_]:
         """Whether a pair, as it is or folded, reaches the threshold of its texts (>= on the exact fraction)."""
         needed = np.minimum(self.thresholds[low], self.thresholds[high])
         verdict: NDArray[np.bool_] = np.maximum(scores.jaccard, scores.jaccard_folded) >= needed
@@ -145,7 +174,11 @@ class Matcher:
         shared, sizes = np.zeros(n, dtype=np.int64), np.zeros((2, n), dtype=np.int64)
         folded = np.zeros(n, dtype=np.float64)
         estimate = np.full(n, np.nan)
-        space_of = np.minimum(self.space_of[low], self.space_of[high]) if n else np.zeros(0, dtype=np.int64)
+        space_of = (
+            np.minimum(self.space_of[low], self.space_of[high])
+            if n
+            else np.zeros(0, dtype=np.int64)
+        )
         for index, space in enumerate(self.spaces):
             here = np.flatnonzero(space_of == index)
             left, right = low[here], high[here]
@@ -157,7 +190,9 @@ class Matcher:
         jaccard = ratio(shared, sizes[0] + sizes[1] - shared)
         unfolded = np.isnan(folded)
         folded[unfolded] = jaccard[unfolded]
-        return Scores(shared, sizes[0], sizes[1], jaccard, folded, ratio(shared, sizes.min(axis=0)), estimate)
+        return Scores(
+            shared, sizes[0], sizes[1], jaccard, folded, ratio(shared, sizes.min(axis=0)), estimate
+        )
 
     def _folded(self, space: Shingles, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
         """Jaccard after folding; NaN where neither text changes."""
@@ -170,12 +205,17 @@ class Matcher:
             result[some] = ratio(shared, space.sizes[a] + space.sizes[b] - shared)
         return result
 
-    def _estimates(self, rows: NDArray[np.uint32], left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    def _estimates(
+        self, rows: NDArray[np.uint32], left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> Floats:
         same = np.empty(len(left), dtype=np.int64)
         in_threads(
-            lambda lo, hi: kernels.signature_matches(rows, left, right, lo, hi, same), len(left), self.threads
+            lambda lo, hi: kernels.signature_matches(rows, left, right, lo, hi, same),
+            len(left),
+            self.threads,
         )
-        return same / rows.shape[1]
+        result: Floats = same / rows.shape[1]
+        return result
 
     def first_shared(
         self, low: NDArray[np.int64], high: NDArray[np.int64], shown: int = 20
@@ -186,18 +226,34 @@ class Matcher:
         for index, space in enumerate(self.spaces):
             here = np.flatnonzero(space_of == index)
             left, right = low[here], high[here]
-            space.sort(right, self.threads)
-            out = np.empty((len(here), shown), dtype=np.int32)
-            in_threads(
-                lambda lo, hi: kernels.first_shared(  # noqa: B023 - called within the iteration
-                    self.symbols, self.bounds, left, right, space.k, space.packed, space.keys, space.bounds,  # noqa: B023
-                    space.sizes, shown, lo, hi, out,  # noqa: B023
-                ),
-                len(here),
-                self.threads,
-            )
-            places[here] = out
+            places[here] = self._first_shared(space, left, right, shown)
         return places
+
+    def _first_shared(
+        self, space: Shingles, left: NDArray[np.int64], right: NDArray[np.int64], shown: int
+    ) -> NDArray[np.int32]:
+        space.sort(right, self.threads)
+        out = np.empty((len(left), shown), dtype=np.int32)
+        in_threads(
+            lambda lo, hi: kernels.first_shared(
+                self.symbols,
+                self.bounds,
+                left,
+                right,
+                space.k,
+                space.packed,
+                space.keys,
+                space.bounds,
+                space.sizes,
+                shown,
+                lo,
+                hi,
+                out,
+            ),
+            len(left),
+            self.threads,
+        )
+        return out
 
     def pair_k(self, a: int, b: int) -> int:
         """The k at which two texts are compared."""
@@ -220,6 +276,9 @@ def _thresholds(corpus: Corpus, config: ScreeningConfig) -> Floats:
 
 def _threshold(document: InputDocument, config: ScreeningConfig) -> float:
     for stratum in config.strata:
-        if stratum.threshold is not None and stratum_value(document, stratum.field) == stratum.value:
+        if (
+            stratum.threshold is not None
+            and stratum_value(document, stratum.field) == stratum.value
+        ):
             return stratum.threshold
     return config.threshold

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screening import kernels
-from screening.channels import Hits, Pairs, doc_number, exact, join, no_pairs, passages, split, templates
+from screening.channels import (
+    Hits,
+    Pairs,
+    doc_number,
+    exact,
+    join,
+    no_pairs,
+    passages,
+    split,
+    templates,
+)
 from screening.config import ConfigError, ScreeningConfig, stratum_value
 from screening.documents import InputDocument, Refusal
 from screening.funnel import Funnel, manifest
@@ -17,6 +27,7 @@ from screening.matching import Matcher
 from screening.ranking import rank_pairs
 from screening.readings import read_changes
 from screening.result import CHANNEL_BITS, EXCERPTS, PairTable, ScreeningResult, TextPairs
+from screening.store import SignatureStore
 from screening.suggest import hints
 from screening.text.corpus import Corpus, pack
 from screening.text.normalise import NormaliseOptions
@@ -24,7 +35,15 @@ from screening.text.shingles import in_threads
 
 Progress = Callable[[str, int, int], None]
 
-STAGES: tuple[str, ...] = ("normalise", "certain", "sign", "approximate", "measure", "rank", "facts")
+STAGES: tuple[str, ...] = (
+    "normalise",
+    "certain",
+    "sign",
+    "approximate",
+    "measure",
+    "rank",
+    "facts",
+)
 """Names of the stages in order, as reported to ``progress``."""
 
 EXHAUSTIVE_LIMIT = 3000
@@ -46,7 +65,9 @@ class Run:
         progress: Progress | None,
         cancelled: Callable[[], bool] | None,
         threads: int,
+        store: SignatureStore | None,
     ) -> None:
+        self.store = store
         self.config = config
         self.threads = threads
         self._progress = progress
@@ -66,7 +87,7 @@ def screen(
     *,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
-    cache: object | None = None,
+    cache: SignatureStore | None = None,
     refusals: Sequence[Refusal] = (),
     facts: bool = True,
     threads: int | None = None,
@@ -77,7 +98,7 @@ def screen(
     ``cache`` holds. ``refusals`` are passed on into the files of the run. ``facts=False`` leaves out fact changes.
     Raises :class:`Cancelled` when ``cancelled()`` turns true, :class:`ConfigError` where an exhaustive run is too large.
     """
-    run = Run(config, progress, cancelled, threads or os.cpu_count() or 1)
+    run = Run(config, progress, cancelled, threads or os.cpu_count() or 1, cache)
     run.report("normalise", 0, len(documents))
     corpus = pack(
         documents,
@@ -139,7 +160,9 @@ def _approximate(
     if config.exhaustive:
         required = _all_pairs(corpus.size)
     hits, spread = _hits(corpus, matcher, run)
-    found = np.unique(np.concatenate([_text_pairs(corpus, numbered), *(h.pairs for h in hits.values())]))
+    found = np.unique(
+        np.concatenate([_text_pairs(corpus, numbered), *(h.pairs for h in hits.values())])
+    )
     found = _askable(corpus, found)
     texts = _measure(corpus, found, spread, run, keep=np.union1d(required, hits["minhash"].pairs))
     if config.exhaustive:
@@ -160,7 +183,7 @@ def _hits(corpus: Corpus, matcher: Matcher, run: Run) -> tuple[dict[str, Hits], 
     spread = np.empty(0, dtype=np.uint8)
     if "minhash" in config.channels:
         run.report("sign", 0, corpus.size)
-        matcher.sign()
+        matcher.sign(run.store)
         run.report("approximate", 0, 3)
         hits["minhash"] = matcher.find()
     if "passages" in config.channels:
@@ -221,9 +244,7 @@ def _measure(
     return TextPairs.concatenate(parts)
 
 
-def _measure_some(
-    corpus: Corpus, pairs: Pairs, spread: NDArray[np.uint8], run: Run
-) -> TextPairs:
+def _measure_some(corpus: Corpus, pairs: Pairs, spread: NDArray[np.uint8], run: Run) -> TextPairs:
     config = run.config
     texts = TextPairs.blank(pairs)
     in_threads(
@@ -283,7 +304,9 @@ def _expand(
     flags = texts.flags[source].astype(np.uint8)
     pairs = join(left, right)
     flags[np.isin(pairs, numbered)] |= CHANNEL_BITS["doc_number"]
-    if not config.exhaustive:  # a pair of texts kept only for a document number concerns only documents that bear it
+    if (
+        not config.exhaustive
+    ):  # a pair of texts kept only for a document number concerns only documents that bear it
         bearing = flags > 0
         left, right, source, flags = left[bearing], right[bearing], source[bearing], flags[bearing]
     equal_left, equal_right = split(same)

@@ -6,7 +6,7 @@ import marshal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,13 @@ def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[int]
             continue
         rows.append(row)
         jobs.append(
-            (d, e, None if shared is None else [(x.left_start, x.left_end, x.right_start, x.right_end) for x in shared])
+            (
+                d,
+                e,
+                None
+                if shared is None
+                else [(x.left_start, x.left_end, x.right_start, x.right_end) for x in shared],
+            )
         )
     return rows, jobs
 
@@ -87,7 +93,9 @@ def _here(corpus: Corpus, jobs: Sequence[Job], report: Report) -> list[Answer]:
     return result
 
 
-def _in_processes(corpus: Corpus, jobs: Sequence[Job], report: Report, processes: int) -> list[Answer]:
+def _in_processes(
+    corpus: Corpus, jobs: Sequence[Job], report: Report, processes: int
+) -> list[Answer]:
     """The jobs in slices, one process each; what a process that died leaves behind is done here."""
     done = [0] * processes
     parts = slices(len(jobs), processes)
@@ -100,7 +108,7 @@ def _in_processes(corpus: Corpus, jobs: Sequence[Job], report: Report, processes
             ]
             try:
                 while not all(future.done() for future in futures):
-                    _wait(futures)
+                    wait(futures, timeout=0.2)
                     report("facts", sum(done), len(jobs))
             except BaseException:
                 for child in children:
@@ -118,12 +126,6 @@ def _in_processes(corpus: Corpus, jobs: Sequence[Job], report: Report, processes
     return result
 
 
-def _wait(futures: Sequence[object]) -> None:
-    from concurrent.futures import wait
-
-    wait(futures, timeout=0.2)  # type: ignore[type-var]
-
-
 def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "screening.evidence.reader_process"],
@@ -134,7 +136,11 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def _ask(
-    child: subprocess.Popen[bytes], corpus: Corpus, jobs: Sequence[Job], done: list[int], number: int
+    child: subprocess.Popen[bytes],
+    corpus: Corpus,
+    jobs: Sequence[Job],
+    done: list[int],
+    number: int,
 ) -> list[Answer]:
     """Send the jobs and gather the answers, as many as come."""
     assert child.stdin is not None

@@ -92,7 +92,11 @@ class TextPairs:
         low, high = split(pairs)
         n = len(pairs)
         return cls(
-            low, high, np.zeros(n, dtype=np.uint8), Scores.none(), np.zeros((n, 7), dtype=np.int32),
+            low,
+            high,
+            np.zeros(n, dtype=np.uint8),
+            Scores.none(),
+            np.zeros((n, 7), dtype=np.int32),
             np.full((n, EXCERPTS, 3), -1, dtype=np.int32),
         )
 
@@ -105,15 +109,22 @@ class TextPairs:
     def concatenate(cls, parts: Sequence[TextPairs]) -> TextPairs:
         """Unscored tables end to end."""
         return cls(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("low", "high", "flags")),
-            Scores.none(),
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("measures", "runs")),
+            low=np.concatenate([part.low for part in parts]),
+            high=np.concatenate([part.high for part in parts]),
+            flags=np.concatenate([part.flags for part in parts]),
+            scores=Scores.none(),
+            measures=np.concatenate([part.measures for part in parts]),
+            runs=np.concatenate([part.runs for part in parts]),
         )
 
     def select(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> TextPairs:
         """The table of these rows."""
         return TextPairs(
-            self.low[rows], self.high[rows], self.flags[rows], self.scores.select(rows), self.measures[rows],
+            self.low[rows],
+            self.high[rows],
+            self.flags[rows],
+            self.scores.select(rows),
+            self.measures[rows],
             self.runs[rows],
         )
 
@@ -140,8 +151,13 @@ class PairTable:
     def select(self, rows: NDArray[np.int64]) -> PairTable:
         """The table of these rows, in their order."""
         return PairTable(
-            self.left[rows], self.right[rows], self.text_pair[rows], self.flags[rows], self.representative[rows],
-            self.note[rows], self.hint[rows],
+            self.left[rows],
+            self.right[rows],
+            self.text_pair[rows],
+            self.flags[rows],
+            self.representative[rows],
+            self.note[rows],
+            self.hint[rows],
         )
 
 
@@ -220,7 +236,21 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
         table.note[picked].tolist(),
         strict=True,
     )
-    for row, a, b, channels, estimate, jaccard, folded, containment, shingles, spans, hint, asked, note in columns:
+    for (
+        row,
+        a,
+        b,
+        channels,
+        estimate,
+        jaccard,
+        folded,
+        containment,
+        shingles,
+        spans,
+        hint,
+        asked,
+        note,
+    ) in columns:
         facts = result.facts[row] if result.facts else ()
         yield FoundCandidate(
             left=a,
@@ -242,7 +272,8 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
 
 
 _CHANNEL_NAMES: tuple[tuple[str, ...], ...] = tuple(
-    tuple(name for name, bit in CHANNEL_BITS.items() if flags & bit) for flags in range(1 << len(CHANNELS))
+    tuple(name for name, bit in CHANNEL_BITS.items() if flags & bit)
+    for flags in range(1 << len(CHANNELS))
 )
 
 
@@ -271,7 +302,9 @@ def _shared_shingles(
             tokens, k = matcher.words.tokens(c), matcher.ks[0]
             yield tuple(" ".join(tokens[p : p + k]) for p in spots if p >= 0)
         return
-    widths = [matcher.ks[i] for i in np.minimum(matcher.space_of[low], matcher.space_of[high]).tolist()]
+    widths = [
+        matcher.ks[i] for i in np.minimum(matcher.space_of[low], matcher.space_of[high]).tolist()
+    ]
     counts = (places >= 0).sum(axis=1).tolist()
     reach = max(widths, default=0)
     starts = corpus.bounds[low][:, None] + np.maximum(places, 0)

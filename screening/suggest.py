@@ -23,7 +23,9 @@ CONTAINED = 0.9
 MOSTLY_SHARED = 0.5
 
 
-def hints(corpus: Corpus, texts: TextPairs, table: PairTable, config: ScreeningConfig) -> NDArray[np.uint8]:
+def hints(
+    corpus: Corpus, texts: TextPairs, table: PairTable, config: ScreeningConfig
+) -> NDArray[np.uint8]:
     """Index into :data:`SUGGESTIONS` for each row, before facts are read.
 
     Equal texts, or one contained in the other by nine tenths: copy. Half of all shingles shared: revision. Otherwise

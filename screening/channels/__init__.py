@@ -28,7 +28,9 @@ class Hits:
 
 def split(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The low and the high members."""
-    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(
+        np.int64
+    )
 
 
 def join(low: NDArray[np.int64], high: NDArray[np.int64]) -> Pairs:

@@ -44,7 +44,9 @@ def find(corpus: Corpus, cap: int) -> Hits:
         if key is not None:
             groups.setdefault(key, []).append(d)
         elif (number := doubtful_number(document.raw)) is not None:
-            doubtful.append(f"{document.doc_id}: {number.raw} → {number.code}〔{number.year}〕{number.serial}号")
+            doubtful.append(
+                f"{document.doc_id}: {number.raw} → {number.code}〔{number.year}〕{number.serial}号"
+            )
     left_out = _doubtful(doubtful)
     several = [members for members in groups.values() if len(members) > 1]
     counts = {"numbered": sum(map(len, groups.values())), "groups": len(several)}
@@ -52,7 +54,9 @@ def find(corpus: Corpus, cap: int) -> Hits:
         return Hits(no_pairs(), counts, left_out)
     sizes = np.array([len(members) for members in several], dtype=np.int64)
     docs = np.array([d for members in several for d in members], dtype=np.int64)
-    out = np.empty(int(np.where(sizes <= cap, sizes * (sizes - 1) // 2, sizes - 1).sum()), dtype=np.uint64)
+    out = np.empty(
+        int(np.where(sizes <= cap, sizes * (sizes - 1) // 2, sizes - 1).sum()), dtype=np.uint64
+    )
     found = kernels.group_pairs(docs, np.cumsum(sizes), cap, out)
     large = int((sizes > cap).sum())
     if large:

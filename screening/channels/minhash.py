@@ -22,8 +22,14 @@ def candidate_probability(similarity: float, bands: int, rows: int) -> float:
 
 
 def find(
-    rows: NDArray[np.uint32], empty: NDArray[np.bool_], *, bands: int, width: int, threshold: float,
-    exact_below: int, cap: int,
+    rows: NDArray[np.uint32],
+    empty: NDArray[np.bool_],
+    *,
+    bands: int,
+    width: int,
+    threshold: float,
+    exact_below: int,
+    cap: int,
 ) -> Hits:
     """Pairs of entries (rows of signatures) to verify; ``empty`` entries have no shingles and meet nobody."""
     if len(rows) <= exact_below:

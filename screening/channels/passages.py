@@ -74,7 +74,9 @@ def _fingerprints(
     none = np.empty(0, dtype=np.int64)
     text, bounds = corpus.folded, corpus.bounds
     in_threads(
-        lambda lo, hi: kernels.winnow(text, bounds, gram, window, lo, hi, True, counts, none64, none32, none),
+        lambda lo, hi: kernels.winnow(
+            text, bounds, gram, window, lo, hi, True, counts, none64, none32, none
+        ),
         corpus.size,
         threads,
     )
@@ -83,7 +85,9 @@ def _fingerprints(
     docs = np.empty(firsts[-1], dtype=np.int32)
     places = np.empty(firsts[-1], dtype=np.int64)
     in_threads(
-        lambda lo, hi: kernels.winnow(text, bounds, gram, window, lo, hi, False, firsts, hashes, docs, places),
+        lambda lo, hi: kernels.winnow(
+            text, bounds, gram, window, lo, hi, False, firsts, hashes, docs, places
+        ),
         corpus.size,
         threads,
     )

@@ -27,18 +27,34 @@ def find(
         return Hits(no_pairs()), spread
     doc_of = np.repeat(np.arange(corpus.size, dtype=np.int32), lengths)
     none64, none32 = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
-    groups, postings, above = kernels.rare_postings(entries, mask, doc_of, cap, False, spread, none64, none32)
+    groups, postings, above = kernels.rare_postings(
+        entries, mask, doc_of, cap, False, spread, none64, none32
+    )
     ends = np.empty(groups, dtype=np.int64)
     docs = np.empty(postings, dtype=np.int32)
     kernels.rare_postings(entries, mask, doc_of, cap, True, spread, ends, docs)
     del entries, doc_of
-    member_bounds = np.concatenate(([0], np.cumsum(np.bincount(docs, minlength=corpus.size)))).astype(np.int64)
+    member_bounds = np.concatenate(
+        ([0], np.cumsum(np.bincount(docs, minlength=corpus.size)))
+    ).astype(np.int64)
     members = np.empty(postings, dtype=np.int32)
     kernels.invert_postings(ends, docs, member_bounds[:-1].copy(), members)
     parts = []
     for lo, hi in slices(corpus.size, max(1, threads) * 4):
         out = np.empty(1 << 20, dtype=np.uint64)
-        arguments = (ends, docs, member_bounds, members, lengths, gram, share, least, lo, hi, corpus.size)
+        arguments = (
+            ends,
+            docs,
+            member_bounds,
+            members,
+            lengths,
+            gram,
+            share,
+            least,
+            lo,
+            hi,
+            corpus.size,
+        )
         found = kernels.template_pairs(*arguments, out)
         if found > len(out):
             out = np.empty(found, dtype=np.uint64)
@@ -59,12 +75,16 @@ def find(
 
 def _sorted_grams(corpus: Corpus, gram: int, threads: int) -> tuple[NDArray[np.uint64], np.uint64]:
     """Hash and place of every gram in one number each, sorted, and the mask of the hash."""
-    bits = max(1, int(len(corpus.folded)).bit_length())
+    bits = max(1, len(corpus.folded).bit_length())
     mask = np.uint64(((1 << 64) - 1) ^ ((1 << bits) - 1))
-    firsts = np.concatenate(([0], np.cumsum(np.maximum(corpus.lengths - gram + 1, 0)))).astype(np.int64)
+    firsts = np.concatenate(([0], np.cumsum(np.maximum(corpus.lengths - gram + 1, 0)))).astype(
+        np.int64
+    )
     entries = np.empty(firsts[-1], dtype=np.uint64)
     in_threads(
-        lambda lo, hi: kernels.gram_entries(corpus.folded, corpus.bounds, gram, mask, lo, hi, firsts, entries),
+        lambda lo, hi: kernels.gram_entries(
+            corpus.folded, corpus.bounds, gram, mask, lo, hi, firsts, entries
+        ),
         corpus.size,
         threads,
     )

@@ -56,13 +56,15 @@ def shared_runs(
     kernels.measure_pairs(
         text, bounds, low, high, np.empty(0, dtype=np.uint8), 0, gram, limit, 0, 1, measures, runs
     )
-    return tuple(
-        Run(int(a), int(b), int(n)) for a, b, n in runs[0] if n >= min_length
-    )
+    return tuple(Run(int(a), int(b), int(n)) for a, b, n in runs[0] if n >= min_length)
 
 
 def raw_excerpt(
-    left_raw: str, left_offsets: NDArray[np.int32], right_raw: str, right_offsets: NDArray[np.int32], run: Run
+    left_raw: str,
+    left_offsets: NDArray[np.int32],
+    right_raw: str,
+    right_offsets: NDArray[np.int32],
+    run: Run,
 ) -> Excerpt:
     """The raw ranges of a run; a sentence end that both raw texts have right behind it belongs to it."""
     left_start, left_end = raw_span(left_raw, left_offsets, run.left, run.left + run.length)

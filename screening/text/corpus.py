@@ -75,7 +75,9 @@ def key_order(documents: Sequence[InputDocument]) -> Ints:
     return np.array(sorted(range(len(documents)), key=lambda i: documents[i].key), dtype=np.int64)
 
 
-def _chunks(documents: Sequence[InputDocument], options: list[NormaliseOptions]) -> list[tuple[int, int]]:
+def _chunks(
+    documents: Sequence[InputDocument], options: list[NormaliseOptions]
+) -> list[tuple[int, int]]:
     """Slices of neighbouring documents with the same options and about CHUNK raw characters."""
     slices: list[tuple[int, int]] = []
     start = size = 0
@@ -148,7 +150,9 @@ def pack(
     )
 
 
-def _changed(points: NDArray[np.uint32], folded: NDArray[np.uint32], bounds: Ints) -> NDArray[np.bool_]:
+def _changed(
+    points: NDArray[np.uint32], folded: NDArray[np.uint32], bounds: Ints
+) -> NDArray[np.bool_]:
     """For each text whether folding changes it."""
     if folded is points:
         return np.zeros(len(bounds) - 1, dtype=bool)
@@ -158,10 +162,14 @@ def _changed(points: NDArray[np.uint32], folded: NDArray[np.uint32], bounds: Int
 
 
 def _distinct(
-    text: NDArray[np.uint32], bounds: Ints, first: int, seen: dict[bytes, int], class_of: NDArray[np.int32]
+    text: NDArray[np.uint32],
+    bounds: Ints,
+    first: int,
+    seen: dict[bytes, int],
+    class_of: NDArray[np.int32],
 ) -> tuple[NDArray[np.uint32], list[int]]:
     """Number the texts of a slice; return those not met before, end to end, and their lengths."""
-    data = memoryview(text.view(np.uint8)) if len(text) else memoryview(b"")
+    data = memoryview(text.tobytes())
     edges = bounds.tolist()
     fresh = np.zeros(len(edges) - 1, dtype=bool)
     for i in range(len(edges) - 1):

@@ -39,9 +39,23 @@ class DocumentNumber:
 
 
 _ZEROS = "0〇零○◯"
-_HAN = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "两": 2, **dict.fromkeys(_ZEROS[1:], 0)}
+_HAN = {
+    "一": 1,
+    "二": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+    "两": 2,
+    **dict.fromkeys(_ZEROS[1:], 0),
+}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
-_CONFUSED = str.maketrans({"O": "0", "o": "0", "Ｏ": "0", "ｏ": "0", "l": "1", "I": "1", "ｌ": "1", "Ｉ": "1", "|": "1"})
+_CONFUSED = str.maketrans(
+    {"O": "0", "o": "0", "Ｏ": "0", "ｏ": "0", "l": "1", "I": "1", "ｌ": "1", "Ｉ": "1", "|": "1"}
+)
 
 _GAP = r"[^\S\r\n]*"
 _PATTERN = re.compile(
@@ -88,7 +102,13 @@ def _read(match: re.Match[str], confused: bool = False) -> DocumentNumber | None
     if confused:
         year_text, serial_text = year_text.translate(_CONFUSED), serial_text.translate(_CONFUSED)
     year, serial = numeral(year_text), numeral(serial_text)
-    if year is None or serial is None or len(year_text) != 4 or not 1900 <= year <= 2999 or serial < 1:
+    if (
+        year is None
+        or serial is None
+        or len(year_text) != 4
+        or not 1900 <= year <= 2999
+        or serial < 1
+    ):
         return None
     code = unicodedata.normalize("NFKC", match["code"]).casefold()
     return DocumentNumber(code, year, serial, match[0], match.start(), match.end())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def shingle_hash(shingle: str) -> int:
 def slices(total: int, parts: int) -> list[tuple[int, int]]:
     """``total`` cut into at most ``parts`` ranges of about equal size."""
     edges = [total * i // parts for i in range(parts + 1)]
-    return [(lo, hi) for lo, hi in zip(edges, edges[1:], strict=False) if hi > lo]
+    return [(lo, hi) for lo, hi in pairwise(edges) if hi > lo]
 
 
 def in_threads(work: Callable[[int, int], object], total: int, threads: int) -> None:
@@ -81,7 +82,9 @@ class Shingles:
         )
         self.is_sorted[todo] = True
 
-    def intersections(self, left: NDArray[np.int64], right: NDArray[np.int64], threads: int) -> Ints:
+    def intersections(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], threads: int
+    ) -> Ints:
         """Number of distinct shingles that the entries of each pair share; sorts what is not sorted yet."""
         self.sort(np.concatenate((left, right)), threads)
         shared = np.empty(len(left), dtype=np.int64)
@@ -95,7 +98,9 @@ class Shingles:
         return shared
 
 
-def shingle(symbols: NDArray[np.generic], bounds: Ints, k: int, *, packed: bool, threads: int) -> Shingles:
+def shingle(
+    symbols: NDArray[np.generic], bounds: Ints, k: int, *, packed: bool, threads: int
+) -> Shingles:
     """Keys of every window of ``k`` symbols of each entry ``symbols[bounds[e]:bounds[e + 1]]``."""
     lengths = np.maximum(np.diff(bounds) - k + 1, 0)
     key_bounds = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
@@ -106,15 +111,38 @@ def shingle(symbols: NDArray[np.generic], bounds: Ints, k: int, *, packed: bool,
         threads,
     )
     entries = len(lengths)
-    return Shingles(k, packed, keys, key_bounds, np.zeros(entries, dtype=np.int64), np.zeros(entries, dtype=bool))
+    return Shingles(
+        k,
+        packed,
+        keys,
+        key_bounds,
+        np.zeros(entries, dtype=np.int64),
+        np.zeros(entries, dtype=bool),
+    )
 
 
-def sign(shingles: Shingles, num_perm: int, seed: int, threads: int) -> NDArray[np.uint32]:
-    """MinHash values (entries, num_perm) uint32; an entry without shingles has datasketch's empty signature."""
+def sign(
+    shingles: Shingles,
+    num_perm: int,
+    seed: int,
+    threads: int,
+    known: Mapping[int, NDArray[np.uint32]] | None = None,
+) -> NDArray[np.uint32]:
+    """MinHash values (entries, num_perm) uint32; an entry without shingles has datasketch's empty signature.
+
+    ``known`` gives signatures, by entry, that need not be computed.
+    """
     a, b = permutations(num_perm, seed)
     rows = np.empty((len(shingles.bounds) - 1, num_perm), dtype=np.uint32)
+    todo = np.ones(len(rows), dtype=bool)
+    for entry, row in (known or {}).items():
+        rows[entry] = row
+        todo[entry] = False
+    entries = np.flatnonzero(todo)
     in_threads(
-        lambda lo, hi: kernels.sign(shingles.keys, shingles.bounds, a, b, lo, hi, rows), len(rows), threads
+        lambda lo, hi: kernels.sign(shingles.keys, shingles.bounds, entries, a, b, lo, hi, rows),
+        len(entries),
+        threads,
     )
     return rows
 

@@ -56,12 +56,20 @@ def tokenise(texts: Sequence[str], stop_words: Sequence[str] = ()) -> Words:
         lengths.append(len(words))
         numbers.extend(known.setdefault(word, len(known)) for word in words)
     hashes = np.array(
-        [int.from_bytes(hashlib.blake2b(w.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") for w in known],
+        [
+            int.from_bytes(
+                hashlib.blake2b(w.encode("utf-8", "surrogatepass"), digest_size=8).digest(),
+                "little",
+            )
+            for w in known
+        ],
         dtype=np.uint64,
     )
     of_text = np.array(numbers, dtype=np.int32)
     bounds = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
-    return Words(list(known), of_text, hashes[of_text] if len(of_text) else np.empty(0, np.uint64), bounds)
+    return Words(
+        list(known), of_text, hashes[of_text] if len(of_text) else np.empty(0, np.uint64), bounds
+    )
 
 
 @lru_cache(maxsize=1)
@@ -78,4 +86,8 @@ def dictionary_digest() -> str:
 
 def word_rules(stop_words: Sequence[str]) -> dict[str, Any]:
     """What decides word units: part of the fingerprint, so that two dictionaries never mix."""
-    return {"dictionary": dictionary_digest(), "jieba": version("jieba"), "stop_words": sorted(stop_words)}
+    return {
+        "dictionary": dictionary_digest(),
+        "jieba": version("jieba"),
+        "stop_words": sorted(stop_words),
+    }

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from screening.text.numbers import cited_numbers, doubtful_number, own_number, parse_number, possible_number
-from screening.text.normalise import normalise
-from screening.evidence.excerpts import excerpts, shared_runs
-from screening.text.normalise import code_points
-from tests.screening.making import document, documents, pairs, prose, run
 from screening.config import ScreeningConfig
+from screening.evidence.excerpts import excerpts, shared_runs
 from screening.pipeline import screen
+from screening.text.normalise import code_points, normalise
+from screening.text.numbers import (
+    cited_numbers,
+    doubtful_number,
+    own_number,
+    parse_number,
+    possible_number,
+)
+from tests.screening.making import document, documents, pairs, prose, run
 
 
 @pytest.mark.parametrize("length", [32, 33, 40])
@@ -36,7 +41,9 @@ def test_a_run_of_31_characters_is_no_passage() -> None:
 
 def test_moved_passages_are_all_shown_longest_first() -> None:
     a, b, c = prose(1, 60), prose(2, 50), prose(3, 40)
-    found = pairs(run(["甲" + a + "乙" + b + "丙" + c, "丁" + c + "戊" + a + "己" + b], channels=["passages"]))
+    found = pairs(
+        run(["甲" + a + "乙" + b + "丙" + c, "丁" + c + "戊" + a + "己" + b], channels=["passages"])
+    )
     spans = found[0, 1].excerpts
     assert [e.left_end - e.left_start for e in spans] == [60, 50, 40]
     assert spans[0].left_start < spans[1].left_start < spans[2].left_start
@@ -48,7 +55,10 @@ def test_an_excerpt_is_raw_text_on_both_sides() -> None:
     right = "转述如下—各乡镇应当在十日以内,逐户登记房屋面积和用途,登记结果在村务栏公开并接受质询。他又补充"
     found = excerpts(normalise(left), normalise(right))
     assert left[found[0].left_start : found[0].left_end] == left[left.index("各") : left.index("”")]
-    assert right[found[0].right_start : found[0].right_end] == right[right.index("各") : right.index("他")]
+    assert (
+        right[found[0].right_start : found[0].right_end]
+        == right[right.index("各") : right.index("他")]
+    )
 
 
 def test_tables_do_not_hide_the_longest_run() -> None:
@@ -57,13 +67,17 @@ def test_tables_do_not_hide_the_longest_run() -> None:
     right = left.replace("1号仓位占地41", "1号仓位占地14", 1).replace("39百元", "93百元")
     a, b = normalise(left).text, normalise(right).text
     best = max(
-        (n for n in range(len(a), 0, -1) if any(a[i : i + n] in b for i in range(len(a) - n + 1))), default=0
+        (n for n in range(len(a), 0, -1) if any(a[i : i + n] in b for i in range(len(a) - n + 1))),
+        default=0,
     )
     assert shared_runs(code_points(a), code_points(b), 10)[0].length == best
 
 
 def test_copies_in_traditional_script_are_found_and_scored_as_they_are() -> None:
-    texts = ["各區縣應當於年底前完成圖書館場館維護，並將結果報送備案。", "各区县应当于年底前完成图书馆场馆维护，并将结果报送备案。"]
+    texts = [
+        "各區縣應當於年底前完成圖書館場館維護，並將結果報送備案。",
+        "各区县应当于年底前完成图书馆场馆维护，并将结果报送备案。",
+    ]
     candidate = pairs(run(texts))[0, 1]
     assert candidate.jaccard < 0.5
     assert candidate.jaccard_folded == 1.0
@@ -90,8 +104,18 @@ def test_phrases_scattered_over_long_texts_are_no_form() -> None:
 
 
 SPELLINGS = [
-    "市规〔2024〕8号", "市规[2024]8号", "市规(2024)8号", "市规（２０２４）８号", "市规 〔2024〕 8 号", "市规【2024】8号",
-    "市规﹝2024﹞8号", "市规［2024］8号", "市规〔二〇二四〕8号", "市规〔二○二四〕八号", "市规〔二零二四〕8号", "市规〔2024〕第8號",
+    "市规〔2024〕8号",
+    "市规[2024]8号",
+    "市规(2024)8号",
+    "市规（２０２４）８号",
+    "市规 〔2024〕 8 号",
+    "市规【2024】8号",
+    "市规﹝2024﹞8号",
+    "市规［2024］8号",
+    "市规〔二〇二四〕8号",
+    "市规〔二○二四〕八号",
+    "市规〔二零二四〕8号",
+    "市规〔2024〕第8號",
 ]
 
 
@@ -107,7 +131,14 @@ def test_spellings_of_one_document_number(spelling: str) -> None:
 def test_numbers_that_only_look_alike_stay_apart() -> None:
     found = [
         parse_number(n)
-        for n in ("市规〔2024〕8号", "市办规〔2024〕8号", "市规〔2023〕8号", "市规〔2024〕81号", "市函〔2024〕8号", "市规明电〔2024〕8号")
+        for n in (
+            "市规〔2024〕8号",
+            "市办规〔2024〕8号",
+            "市规〔2023〕8号",
+            "市规〔2024〕81号",
+            "市函〔2024〕8号",
+            "市规明电〔2024〕8号",
+        )
     ]
     assert len({n.key for n in found if n}) == 6
     assert parse_number("市规〔二二四〕8号") is None
@@ -131,7 +162,11 @@ def test_a_cited_number_is_not_borne() -> None:
 
 
 def test_the_same_number_pairs_texts_that_share_nothing() -> None:
-    texts = ["市规〔2024〕8号\n" + prose(1, 80) + "。", "文号：市规[2024]8号\n" + prose(2, 80) + "。", prose(3, 80)]
+    texts = [
+        "市规〔2024〕8号\n" + prose(1, 80) + "。",
+        "文号：市规[2024]8号\n" + prose(2, 80) + "。",
+        prose(3, 80),
+    ]
     found = pairs(run(texts))
     assert set(found) == {(0, 1)}
     assert found[0, 1].channels == ("doc_number",)
@@ -142,7 +177,12 @@ def test_without_a_number_issuer_date_and_title_identify() -> None:
     docs = [
         document("a", prose(1, 80), title="关于绿地管护的通知", metadata=facts),
         document("b", prose(2, 80), title="《关于绿地管护的通知》", metadata=facts),
-        document("c", prose(3, 80), title="关于绿地管护的通知", metadata={**facts, "published_on": "2024-05-07"}),
+        document(
+            "c",
+            prose(3, 80),
+            title="关于绿地管护的通知",
+            metadata={**facts, "published_on": "2024-05-07"},
+        ),
         document("d", prose(4, 80), title="关于绿地管护的通知", metadata={"issuer": "某市规划局"}),
     ]
     assert set(pairs(screen(docs, ScreeningConfig(), facts=False))) == {(0, 1)}
@@ -170,9 +210,16 @@ def test_references_meet_subjects_but_not_each_other() -> None:
 
 def test_strata_have_their_own_thresholds() -> None:
     a, b = prose(1, 60) + prose(2, 20), prose(1, 60) + prose(3, 20)
-    docs = [document("a", a, metadata={"language": "en"}), document("b", b, metadata={"language": "en"})]
+    docs = [
+        document("a", a, metadata={"language": "en"}),
+        document("b", b, metadata={"language": "en"}),
+    ]
     config = ScreeningConfig.from_dict(
-        {"channels": ["minhash"], "threshold": 0.9, "strata": [{"field": "language", "value": "en", "threshold": 0.5}]}
+        {
+            "channels": ["minhash"],
+            "threshold": 0.9,
+            "strata": [{"field": "language", "value": "en", "threshold": 0.5}],
+        }
     )
     assert set(pairs(screen(docs, config, facts=False))) == {(0, 1)}
     others = [document("a", a), document("b", b)]
@@ -183,5 +230,9 @@ def test_documents_are_named_in_code_point_order() -> None:
     text = prose(1, 60)
     docs = [document("乙", text), document("Z", text), document("a", text)]
     found = screen(docs, ScreeningConfig(), facts=False).candidates
-    assert {(docs[c.left].doc_id, docs[c.right].doc_id) for c in found} == {("Z", "a"), ("Z", "乙"), ("a", "乙")}
+    assert {(docs[c.left].doc_id, docs[c.right].doc_id) for c in found} == {
+        ("Z", "a"),
+        ("Z", "乙"),
+        ("a", "乙"),
+    }
     assert documents([text])[0].doc_id == "d000"

@@ -17,6 +17,7 @@ from screening.config import ConfigError, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
 from screening.evaluation import decided, threshold_row
 from screening.pipeline import Cancelled, screen
+from screening.store import SignatureStore
 from screening.text.normalise import normalise
 from tests.screening.making import brute_jaccard, document, documents, pairs, prose, run
 
@@ -58,14 +59,22 @@ def test_the_example_of_the_article(tmp_path: Path) -> None:
     assert brute_jaccard(texts["A"], texts["E"], 3) == 0.0
     rows = list(csv.DictReader((tmp_path / "thresholds.csv").open(encoding="utf-8")))
     assert [(r["threshold"], r["tp"], r["fp"], r["fn"]) for r in rows] == [
-        ("0.5", "1", "1", "0"), ("0.7", "1", "1", "0"), ("0.9", "1", "0", "0")
+        ("0.5", "1", "1", "0"),
+        ("0.7", "1", "1", "0"),
+        ("0.9", "1", "0", "0"),
     ]
 
 
 def test_the_six_files_and_their_fields(tmp_path: Path) -> None:
-    docs = [*article(), document("F", "——"), document("=1+1", prose(1, 50), title="=cmd()", source_id="s", version="2")]
+    docs = [
+        *article(),
+        document("F", "——"),
+        document("=1+1", prose(1, 50), title="=cmd()", source_id="s", version="2"),
+    ]
     docs.append(document("=1+2", prose(1, 50), title="+x", source_id="s", version="3"))
-    refusal = Refusal("in/x.bin", Problem("binary", "%(name)s is no text", {"name": "x.bin"}), "x", "00" * 32)
+    refusal = Refusal(
+        "in/x.bin", Problem("binary", "%(name)s is no text", {"name": "x.bin"}), "x", "00" * 32
+    )
     result = screen(docs, ScreeningConfig(), facts=False, refusals=[refusal])
     write_run(tmp_path, result, docs)
     assert sorted(os.listdir(tmp_path)) == sorted(FILES)
@@ -84,7 +93,10 @@ def test_the_six_files_and_their_fields(tmp_path: Path) -> None:
     assert originals[-1]["reason"] == "x.bin is no text"
     assert "'=1+1" in status
     assert {r["doc_id"]: r["normalized"] for r in lines(tmp_path / "normalized.jsonl")}["F"] == ""  # type: ignore[misc]
-    assert {r["review_status"] for r in csv.DictReader((tmp_path / "review_table.csv").open(encoding="utf-8"))} == {"pending"}
+    assert {
+        r["review_status"]
+        for r in csv.DictReader((tmp_path / "review_table.csv").open(encoding="utf-8"))
+    } == {"pending"}
     record = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert record["funnel"]["documents"] == len(docs)
     assert record["fingerprint"] == ScreeningConfig().fingerprint
@@ -110,7 +122,12 @@ def mixture() -> list[InputDocument]:
     texts = []
     for seed in range(12):
         base = prose(seed, 150)
-        texts += [base, base[:70] + "，" + base[70:], base[:100] + prose(50 + seed, 30), prose(90 + seed, 60) + base[20:60]]
+        texts += [
+            base,
+            base[:70] + "，" + base[70:],
+            base[:100] + prose(50 + seed, 30),
+            prose(90 + seed, 60) + base[20:60],
+        ]
     return documents([*texts, *ARTICLE.values()])
 
 
@@ -121,7 +138,9 @@ def test_bytes_do_not_depend_on_hash_seed_threads_or_order(tmp_path: Path) -> No
         out = tmp_path / name
         subprocess.run(
             [sys.executable, "-c", PROGRAM.format(root=str(root)), str(out), order, threads],
-            check=True, env={**os.environ, "PYTHONHASHSEED": seed}, timeout=300,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            timeout=300,
         )
         outputs.append({file: (out / file).read_bytes() for file in FILES})
     assert outputs[0] == outputs[1]
@@ -140,7 +159,11 @@ def test_sixty_equal_texts_are_all_listed_and_few_are_asked() -> None:
 def test_each_spelling_of_a_text_is_asked_once() -> None:
     text = prose(3, 60)
     spelled = text[:30] + "。" + text[30:]
-    asked = [(c.left, c.right) for c in run([text, text, spelled, spelled, text]).candidates if c.representative]
+    asked = [
+        (c.left, c.right)
+        for c in run([text, text, spelled, spelled, text]).candidates
+        if c.representative
+    ]
     assert sorted(asked) == [(0, 1), (0, 2), (2, 3)]
 
 
@@ -153,7 +176,10 @@ def test_a_group_above_the_cap_is_a_star_and_is_reported() -> None:
 
 def test_a_clause_that_many_quote_is_asked_as_a_chain() -> None:
     clause = prose(1, 45)
-    result = run([prose(100 + s, 300) + clause + prose(200 + s, 300) for s in range(20)], channels=["passages", "templates"])
+    result = run(
+        [prose(100 + s, 300) + clause + prose(200 + s, 300) for s in range(20)],
+        channels=["passages", "templates"],
+    )
     assert len(result.candidates) == 190
     assert sum(c.representative for c in result.candidates) == 19
 
@@ -180,19 +206,31 @@ def test_a_run_can_be_watched_and_stopped() -> None:
     seen: list[str] = []
     docs = mixture()
     screen(docs, ScreeningConfig(), progress=lambda stage, done, total: seen.append(stage))
-    assert list(dict.fromkeys(seen)) == ["normalise", "certain", "sign", "approximate", "measure", "rank", "facts"]
+    assert list(dict.fromkeys(seen)) == [
+        "normalise",
+        "certain",
+        "sign",
+        "approximate",
+        "measure",
+        "rank",
+        "facts",
+    ]
     with pytest.raises(Cancelled):
         screen(docs, ScreeningConfig(), cancelled=lambda: True)
 
 
-def test_an_exhaustive_run_of_a_large_collection_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exhaustive_run_of_a_large_collection_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("screening.pipeline.EXHAUSTIVE_LIMIT", 3)
     with pytest.raises(ConfigError, match="at most 3 different texts"):
         run([prose(s, 40) for s in range(4)], exhaustive=True)
 
 
 def test_equal_normalised_text_with_other_facts_is_no_copy() -> None:
-    found = pairs(run(["全年支出增长-5%，较上年回落。", "全年支出增长5%，较上年回落。"], facts=True))
+    found = pairs(
+        run(["全年支出增长-5%，较上年回落。", "全年支出增长5%，较上年回落。"], facts=True)
+    )
     assert found[0, 1].jaccard == 1.0
     assert found[0, 1].fact_changes
     assert found[0, 1].suggestion == "revision"
@@ -205,7 +243,8 @@ def test_an_empty_denominator_is_empty() -> None:
     assert (row.precision, row.recall, row.candidate_recall) == (None, None, None)
     assert (row.tp, row.fp, row.fn) == (0, 0, 0)
     assert decided([("b", "a", "1"), ("a", "c", "undecided"), ("a", "d", "revision")]) == {
-        ("a", "b"): True, ("a", "d"): False
+        ("a", "b"): True,
+        ("a", "d"): False,
     }
 
 
@@ -219,3 +258,23 @@ def test_a_file_is_old_or_new_but_never_half(tmp_path: Path) -> None:
         write_run(tmp_path, result, docs)
     assert (tmp_path / "candidates.jsonl").read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == sorted(FILES)
+
+
+def test_a_grown_collection_computes_only_what_is_new(tmp_path: Path) -> None:
+    docs = mixture()
+    config = ScreeningConfig(exact_below=0)
+    store = SignatureStore(tmp_path / "store")
+    first = screen(docs[:-3], config, cache=store, facts=False)
+    assert first.matcher.signed == len(first.matcher.text_of)
+    grown = screen(docs, config, cache=store, facts=False)
+    assert 0 < grown.matcher.signed <= 3
+    write_run(tmp_path / "grown", grown, docs)
+    write_run(tmp_path / "fresh", screen(docs, config, facts=False), docs)
+    for name in FILES:
+        assert (tmp_path / "grown" / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
+    other = screen(docs, ScreeningConfig(exact_below=0, seed=2), cache=store, facts=False)
+    assert other.matcher.signed == len(other.matcher.text_of)
+    for file in store.folder.iterdir():
+        file.write_bytes(b"damaged")
+    again = screen(docs, config, cache=store, facts=False)
+    assert again.matcher.signed == len(again.matcher.text_of)

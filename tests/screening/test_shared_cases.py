@@ -32,7 +32,11 @@ def text_of(value: str, shared: Path) -> str:
 
 
 def letters(case: dict[str, Any], shared: Path) -> dict[str, str]:
-    return {key: text_of(v, shared) for key, v in case["input"].items() if re.fullmatch("[A-Z]", key) and isinstance(v, str)}
+    return {
+        key: text_of(v, shared)
+        for key, v in case["input"].items()
+        if re.fullmatch("[A-Z]", key) and isinstance(v, str)
+    }
 
 
 def fraction(text: str) -> float:
@@ -44,7 +48,9 @@ def fraction(text: str) -> float:
 def test_normalised_texts(cases: list[dict[str, Any]], shared: Path) -> None:
     checked = 0
     for case in cases:
-        texts = {k: re.sub(r" \((?:U\+|full).*\)$", "", v) for k, v in letters(case, shared).items()}
+        texts = {
+            k: re.sub(r" \((?:U\+|full).*\)$", "", v) for k, v in letters(case, shared).items()
+        }
         norm = {k: normalise(v).text for k, v in texts.items()}
         for key, value in case["expected"].items():
             if key in ("norm_both", "norm_all"):
@@ -77,10 +83,14 @@ def test_exact_scores(cases: list[dict[str, Any]], shared: Path) -> None:
                     checked += 1
                 if key in ("jaccard", "jaccard_AB") and isinstance(value, dict):
                     for name, each in value.items():
-                        found = pairs(run([texts["A"], texts["B"]], k=int(name[1:]), exhaustive=True))
+                        found = pairs(
+                            run([texts["A"], texts["B"]], k=int(name[1:]), exhaustive=True)
+                        )
                         assert found[0, 1].jaccard == fraction(each), (case["id"], name)
                         checked += 1
-        for name, each in case["expected"].get("exact", {}).items() if case["area"] == "lsh" else ():
+        for name, each in (
+            case["expected"].get("exact", {}).items() if case["area"] == "lsh" else ()
+        ):
             found = pairs(run([texts[name[0]], texts[name[1]]], exhaustive=True))
             assert found[0, 1].jaccard == fraction(each), case["id"]
             checked += 1
@@ -98,7 +108,9 @@ def test_listed_pairs(cases: list[dict[str, Any]], shared: Path) -> None:
             assert found == {tuple(p) for p in expected["pairs"]}, case["id"]
             checked += 1
         if "others" in given and "text" in given:
-            assert len(pairs(run([given["text"]] * 60 + given["others"]))) == expected["pairs_total"], case["id"]
+            assert (
+                len(pairs(run([given["text"]] * 60 + given["others"]))) == expected["pairs_total"]
+            ), case["id"]
             checked += 1
         if case["area"] == "lsh" and isinstance(expected.get("listed"), list):
             texts = letters(case, shared)
@@ -111,7 +123,9 @@ def test_listed_pairs(cases: list[dict[str, Any]], shared: Path) -> None:
                 listed = bool(pairs(run(given[name], channels=["exact", "minhash"], **settings)))
                 assert listed == (name in expected["listed"]), case["id"]
             checked += 1
-        for bands_rows, p in zip(given.get("bands_rows", ()), expected.get("P_candidate", ()), strict=True):
+        for bands_rows, p in zip(
+            given.get("bands_rows", ()), expected.get("P_candidate", ()), strict=True
+        ):
             assert round(candidate_probability(given["s"], *bands_rows), 4) == p
             checked += 1
     assert checked >= 8
@@ -127,12 +141,15 @@ def test_fragments(cases: list[dict[str, Any]], shared: Path) -> None:
         if "longest_common_substring" in expected:
             first = excerpts(left, right, least)[0]
             assert (first.left_end - first.left_start, first.left_start, first.right_start) == (
-                expected["longest_common_substring"], expected["start_A"], expected["start_B"]
+                expected["longest_common_substring"],
+                expected["start_A"],
+                expected["start_B"],
             )
             checked += 1
         if "raw_span_A" in expected:
             spans = [
-                ([e.left_start, e.left_end], [e.right_start, e.right_end]) for e in excerpts(left, right, least)
+                ([e.left_start, e.left_end], [e.right_start, e.right_end])
+                for e in excerpts(left, right, least)
             ]
             assert spans[0] == (expected["raw_span_A"], expected["raw_span_B"]), case["id"]
             checked += 1
@@ -147,7 +164,10 @@ def test_document_numbers(cases: list[dict[str, Any]], shared: Path) -> None:
     checked = 0
     for case in (c for c in cases if c["area"] == "docnumber"):
         expected, given = case["expected"], case["input"]
-        spellings = [re.sub(r" \((?:U\+|letter).*\)$", "", s) for s in given.get("variants", given.get("numbers", []))]
+        spellings = [
+            re.sub(r" \((?:U\+|letter).*\)$", "", s)
+            for s in given.get("variants", given.get("numbers", []))
+        ]
         keys = {number.key if (number := parse_number(s)) else None for s in spellings}
         if expected.get("one_identity_key") or expected.get("one_identity_key_first_five"):
             assert len(keys) == 1, case["id"]

@@ -27,9 +27,13 @@ def reference(text: str, k: int, num_perm: int, seed: int) -> MinHash:
     return sketch
 
 
-@pytest.mark.parametrize(("k", "num_perm", "seed"), [(3, 64, 1), (3, 128, 7), (5, 128, 1), (7, 96, 3), (1, 32, 1)])
+@pytest.mark.parametrize(
+    ("k", "num_perm", "seed"), [(3, 64, 1), (3, 128, 7), (5, 128, 1), (7, 96, 3), (1, 32, 1)]
+)
 def test_signatures_are_bit_for_bit_those_of_datasketch(k: int, num_perm: int, seed: int) -> None:
-    texts = [prose(s, n) for s, n in ((1, 5), (2, 40), (3, 700), (4, 2), (5, 0))] + ["𠮷野家🙂ab" * 9]
+    texts = [prose(s, n) for s, n in ((1, 5), (2, 40), (3, 700), (4, 2), (5, 0))] + [
+        "𠮷野家🙂ab" * 9
+    ]
     rows = sign(packed(texts, k), num_perm, seed, threads=2)
     for row, text in zip(rows, texts, strict=True):
         assert np.array_equal(row, reference(text, k, num_perm, seed).hashvalues)
@@ -65,7 +69,9 @@ def test_default_bands_are_those_of_datasketch() -> None:
 
 
 def test_the_s_curve() -> None:
-    found = [minhash.candidate_probability(0.8, b, r) for b, r in ((9, 13), (8, 16), (16, 8), (32, 4))]
+    found = [
+        minhash.candidate_probability(0.8, b, r) for b, r in ((9, 13), (8, 16), (16, 8), (32, 4))
+    ]
     assert [round(p, 4) for p in found] == [0.3988, 0.2042, 0.947, 1.0]
 
 
@@ -93,7 +99,13 @@ def test_two_shingles_with_one_32_bit_hash_are_not_the_same() -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 5, 7])
 def test_exact_scores_are_those_of_sets(k: int) -> None:
-    texts = [prose(1, 200), prose(1, 150) + prose(2, 60), "哈" * 30, "哈哈哈" + prose(1, 90), prose(9, k)]
+    texts = [
+        prose(1, 200),
+        prose(1, 150) + prose(2, 60),
+        "哈" * 30,
+        "哈哈哈" + prose(1, 90),
+        prose(9, k),
+    ]
     found = pairs(run(texts, k=k, exhaustive=True))
     assert len(found) == 10
     for (a, b), candidate in found.items():
@@ -145,10 +157,18 @@ def test_dynamic_k_compares_at_the_smaller_k() -> None:
 def test_words_can_be_the_unit_and_stop_words_keep_negations() -> None:
     from screening.text.words import STOP_WORDS, tokens_of
 
-    assert not set(STOP_WORDS) & set("不 未 无 非 不得 禁止 应当 可以 必须 不能 没有 莫 勿 严禁 允许".split())
+    assert not set(STOP_WORDS) & set(
+        "不 未 无 非 不得 禁止 应当 可以 必须 不能 没有 莫 勿 严禁 允许".split()
+    )
     assert tokens_of("本股份不得转让", ("不", "不得", "得", "本")) == ["股份", "转让"]
     found = pairs(
-        run(["商铺可以转让给他人", "商铺不得转让给他人"], unit="word", k=1, stop_words="default", threshold=0.4)
+        run(
+            ["商铺可以转让给他人", "商铺不得转让给他人"],
+            unit="word",
+            k=1,
+            stop_words="default",
+            threshold=0.4,
+        )
     )
     assert found[0, 1].jaccard < 1.0
 
@@ -157,15 +177,24 @@ def test_a_changed_rule_changes_the_fingerprint() -> None:
     base = ScreeningConfig()
     assert base.fingerprint == ScreeningConfig(threshold=0.7, passage_length=40).fingerprint
     others = [
-        ScreeningConfig(k=5), ScreeningConfig(seed=2), ScreeningConfig(num_perm=64), ScreeningConfig(keep="signs"),
-        ScreeningConfig(fold_script=False), ScreeningConfig(dynamic_k=((100, 3), (0, 5))), ScreeningConfig(unit="word"),
+        ScreeningConfig(k=5),
+        ScreeningConfig(seed=2),
+        ScreeningConfig(num_perm=64),
+        ScreeningConfig(keep="signs"),
+        ScreeningConfig(fold_script=False),
+        ScreeningConfig(dynamic_k=((100, 3), (0, 5))),
+        ScreeningConfig(unit="word"),
     ]
     assert len({c.fingerprint for c in [base, *others]}) == len(others) + 1
 
 
 def test_settings_survive_the_way_through_json() -> None:
     config = ScreeningConfig.from_dict(
-        {"preset": "seed64", "threshold": 0.6, "strata": [{"field": "language", "value": "en", "threshold": 0.8}]}
+        {
+            "preset": "seed64",
+            "threshold": 0.6,
+            "strata": [{"field": "language", "value": "en", "threshold": 0.8}],
+        }
     )
     assert ScreeningConfig.from_dict(config.to_dict()) == config
     with pytest.raises(ConfigError, match="Unknown setting"):
