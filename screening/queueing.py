@@ -34,7 +34,7 @@ def enqueue(entry: str, row_id: int, attempt: int) -> bool:
     from rq.serializers import JSONSerializer
 
     try:
-        queue = get_queue("default")
+        queue = get_queue("default", commit_mode="auto")  # the caller has seen to the commit
         job_id = job_id_of(entry, row_id, attempt)
         if Job.exists(job_id, connection=queue.connection):
             job = Job.fetch(job_id, connection=queue.connection, serializer=JSONSerializer)

@@ -56,7 +56,6 @@ class Saver:
         """Save a batch; the result by place."""
         if not entries:
             return {}
-        self.keep(entry.file for entry in entries)
         try:
             return self._save(entries)
         except IntegrityError:
@@ -64,19 +63,16 @@ class Saver:
             return self._save(entries)
 
     def _save(self, entries: Sequence[ReadDocument]) -> dict[str, Saved]:
+        present = self._present([entry.document.doc_id for entry in entries])
+        fresh = [entry for entry in entries if entry.document.doc_id not in present]
+        self.keep(entry.file for entry in (entries if self.again else fresh))
+        now = as_time(timezone.now())
         with transaction.atomic():
-            present = self._present([entry.document.doc_id for entry in entries])
-            results: dict[str, Saved] = {}
-            fresh: list[tuple[Any, ...]] = []
-            now = as_time(timezone.now())
-            for entry in entries:
-                there = present.get(entry.document.doc_id)
-                if there is None:
-                    fresh.append(self._values(entry, now))
-                    results[entry.place] = Saved("added")
-                else:
-                    results[entry.place] = self._again(entry, there)
-            insert(Document, _FIELDS, fresh)
+            insert(Document, _FIELDS, [self._values(entry, now) for entry in fresh])
+        results = {entry.place: Saved("added") for entry in fresh}
+        for entry in entries:
+            if there := present.get(entry.document.doc_id):
+                results[entry.place] = self._again(entry, there)
         return results
 
     def _present(self, doc_ids: Sequence[str]) -> dict[str, _Present]:
@@ -102,9 +98,9 @@ class Saver:
                     {"doc_id": document.doc_id},
                 ),
             )
-        ours = there.created_at >= self.row.created_at and there.file == self._files[entry.file].pk
-        if self.again and ours:
-            return Saved("added")
+        since = self.again and there.created_at >= self.row.created_at
+        if since and there.file == self._files[entry.file].pk:
+            return Saved("added")  # by an earlier worker of this very import
         if there.metadata != _metadata_of(document):
             kept = Problem(
                 "metadata_kept", "The text is there already; its metadata were left as they are"

@@ -217,7 +217,7 @@ def _from_table(manifest: Manifest, table: tables.Table, file: str, unit: str) -
             yield Refusal(file, _too_many_rows(manifest.limits))
             break
         if isinstance(row, Problem):
-            yield Refusal(file, row)
+            yield Refusal(f"{file}:{row.params['line']}", row)
             continue
         place = f"{file}:{row.line}"
         fault = _row_fault(row, found, width)

@@ -116,6 +116,9 @@ class Command(ProjectCommand):
         if not documents:
             raise CommandError(_("No text was found in %(path)s") % {"path": path})
         self._name_unknown(labels, {document.doc_id for document in documents})
+        refusals.sort(
+            key=lambda refusal: refusal.place
+        )  # the order in which a collection keeps them
         result = screen(documents, config, progress=bar, refusals=refusals)
         write_run(out, result, documents, labels=labels, thresholds=tuple(thresholds))
         bar.clear()

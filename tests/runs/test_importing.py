@@ -1,0 +1,288 @@
+"""Imports: received, read in the background, reported row by row, safe to repeat and to kill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from redis import Redis
+
+from screening import importing, leases, originals, saving
+from screening.models import Collection, Document, DocumentImport, SourceFile
+from screening.staging import Staging
+from tests.runs import making
+
+pytestmark = pytest.mark.usefixtures("data_dir")
+TEXT = "本馆每周一闭馆整理图书，其余日期上午九时至下午五时开放。"
+
+
+@pytest.fixture
+def library(db: None) -> Collection:
+    return importing.get_or_create_collection(slug="青禾")
+
+
+def statuses(report: importing.ImportReport) -> dict[str, str]:
+    return {row["place"]: row["status"] for row in report.rows}
+
+
+def test_a_folder_becomes_documents_with_their_originals(
+    library: Collection, tmp_path: Path
+) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.txt").write_bytes(TEXT.encode("gb18030"))
+    (source / "b.md").write_text("---\ntitle: 乙\n---\n" + TEXT, encoding="utf-8")
+    (source / "c.pdf").write_bytes(b"%PDF-1.4")
+    report = importing.import_path(path=source, collection=library)
+    assert (report.added, report.identical, report.refused, report.files) == (2, 0, 1, 3)
+    first, second = Document.objects.order_by("doc_id")
+    assert (first.doc_id, first.raw, first.chars) == ("a.txt", TEXT, len(TEXT))
+    assert first.warnings[0]["code"] == "encoding_guessed"
+    assert second.title == "乙"
+    with originals.open_original(first.source_file.sha256) as stream:
+        assert stream.read() == (source / "a.txt").read_bytes()
+    assert first.sha256 == first.source_file.sha256
+    assert originals.verify().ok
+    row = DocumentImport.objects.get()
+    assert row.state == "done"
+    assert row.report["refused"] == 1
+
+
+def test_repeating_adds_nothing_and_another_text_is_refused(
+    library: Collection, tmp_path: Path
+) -> None:
+    rows = making.rows(5)
+    importing.import_path(path=making.folder(tmp_path / "1", rows), collection=library)
+    again = importing.import_path(path=making.folder(tmp_path / "1", rows), collection=library)
+    assert (again.added, again.identical, again.refused) == (0, 5, 0)
+    rows[2]["raw"] += "（修订）"
+    rows[3]["title"] = "另一个标题"
+    changed = importing.import_path(path=making.folder(tmp_path / "2", rows), collection=library)
+    assert statuses(changed)["documents.jsonl:3"] == "refused"
+    assert changed.rows[2]["code"] == "doc_id_taken"
+    assert changed.rows[3]["warnings"][0]["code"] == "metadata_kept"
+    assert Document.objects.count() == 5
+    assert Document.objects.get(doc_id="D0003").title == "材料3"
+    assert SourceFile.objects.count() == 1
+
+
+def test_equal_bytes_under_another_doc_id_are_a_second_document(
+    library: Collection, tmp_path: Path
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(TEXT, encoding="utf-8")
+        importing.import_path(path=tmp_path / name, collection=library)
+    assert Document.objects.values_list("raw_sha256", flat=True).distinct().count() == 1
+    assert sorted(Document.objects.values_list("doc_id", flat=True)) == ["a.txt", "b.txt"]
+    kept = [path for path in originals.folder().rglob("*") if path.is_file()]
+    assert len(kept) == 1
+    assert kept[0].stat().st_mode & 0o777 == 0o444
+
+
+def test_the_same_doc_id_in_another_collection_is_another_document(
+    library: Collection, tmp_path: Path
+) -> None:
+    other = importing.get_or_create_collection(slug="other")
+    source = making.folder(tmp_path / "in", making.rows(2))
+    importing.import_path(path=source, collection=library)
+    assert importing.import_path(path=source, collection=other).added == 2
+
+
+def test_a_manifest_and_the_files_it_names_are_kept(library: Collection, tmp_path: Path) -> None:
+    source = making.folder(tmp_path / "in", [{"doc_id": "甲", "path": "docs/甲.txt"}])
+    (source / "docs").mkdir()
+    (source / "docs" / "甲.txt").write_text(TEXT, encoding="utf-8")
+    importing.import_path(path=source, collection=library)
+    assert sorted(SourceFile.objects.values_list("original_path", flat=True)) == [
+        "docs/甲.txt",
+        "documents.jsonl",
+    ]
+    assert Document.objects.get().source_file.original_path == "docs/甲.txt"
+
+
+@pytest.mark.parametrize("slug", ["", "两 词", "a/b", "x" * 81])
+def test_bad_short_names_are_refused(db: None, slug: str) -> None:
+    with pytest.raises(importing.ImportingError):
+        importing.get_or_create_collection(slug=slug)
+
+
+# --- In the background -----------------------------------------------------------------------------------------------
+
+
+def test_an_upload_is_read_by_a_worker(
+    library: Collection,
+    work: Callable[[], bool],
+    django_capture_on_commit_callbacks: Any,
+    tmp_path: Path,
+) -> None:
+    files = [
+        making.upload("语料/docs/a.txt", TEXT.encode("utf-16")),
+        making.upload("语料/b.txt", b""),
+        making.upload("../c.txt", TEXT.encode()),
+    ]
+    with django_capture_on_commit_callbacks(execute=True):
+        row = importing.receive_files(collection=library, files=files[:2], actor=None)
+    assert Document.objects.count() == 0
+    assert work()
+    row.refresh_from_db()
+    assert (row.state, row.progress_done, row.attempt) == ("done", 2, 1)
+    assert Document.objects.get().doc_id == "docs/a.txt"  # as `import_documents 语料` would name it
+    assert {r["place"]: r["code"] for r in row.report["rows"]} == {
+        "b.txt": "empty",
+        "docs/a.txt": "",
+    }
+    assert not (tmp_path / row.staging / "files").exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        outside = importing.receive_files(collection=library, files=files[2:], actor=None)
+    work()
+    outside.refresh_from_db()
+    assert [r["code"] for r in outside.report["rows"]] == ["path_outside"]
+
+
+def test_an_upload_without_files_is_refused(library: Collection, data_dir: Path) -> None:
+    with pytest.raises(importing.ImportingError):
+        importing.receive_files(collection=library, files=[], actor=None)
+    assert list((data_dir / "imports").iterdir()) == []
+    assert not DocumentImport.objects.exists()
+
+
+def test_a_file_over_the_limit_is_not_received(
+    library: Collection, settings: Any, data_dir: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.INTAKE_LIMITS = {"file_bytes": 100}
+    files = [making.upload("big.txt", b"x" * 101), making.upload("small.txt", TEXT[:30].encode())]
+    row = importing.receive_files(collection=library, files=files, actor=None)
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    assert {r["place"]: r["code"] for r in row.report["rows"]} == {
+        "big.txt": "too_large_to_receive",
+        "small.txt": "",
+    }
+
+
+def test_a_rolled_back_upload_enqueues_nothing(
+    transactional_db: None, data_dir: Path, queue_server: Redis
+) -> None:
+    library = importing.get_or_create_collection(slug="w04")
+
+    def upload_in_vain() -> None:
+        with transaction.atomic():
+            files = [making.upload("a.txt", b"abc")]
+            importing.receive_files(collection=library, files=files, actor=None)
+            making.trouble()
+
+    with pytest.raises(RuntimeError):
+        upload_in_vain()
+    assert queue_server.keys("rq:job:*") == []
+    with transaction.atomic():
+        row = importing.receive_files(
+            collection=library, files=[making.upload("a.txt", b"abc")], actor=None
+        )
+        assert queue_server.keys("rq:job:*") == []
+    assert queue_server.keys("rq:job:*") == [f"rq:job:read_import-{row.pk}-try-1".encode()]
+
+
+def test_running_an_import_twice_changes_nothing(library: Collection, data_dir: Path) -> None:
+    row = importing.receive_files(
+        collection=library,
+        files=[making.upload("m.jsonl", making.manifest(making.rows(4)))],
+        actor=None,
+    )
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    before = row.report
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    assert row.report == before
+    assert row.attempt == 1
+    assert Document.objects.count() == 4
+
+
+def test_a_killed_import_is_finished_by_the_next_worker(
+    library: Collection, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "BATCH", 10)
+    row = importing.receive_files(
+        collection=library,
+        files=[making.upload("m.jsonl", making.manifest(making.rows(35)))],
+        actor=None,
+    )
+    save = saving.Saver.save
+    saved: list[int] = []
+
+    def killed_later(self: saving.Saver, entries: Any) -> Any:
+        if len(saved) == 2:
+            raise SystemExit("killed")
+        saved.append(len(entries))
+        return save(self, entries)
+
+    monkeypatch.setattr(saving.Saver, "save", killed_later)
+    with pytest.raises(SystemExit):
+        importing.run_import(row.pk)
+    assert Document.objects.count() == 20
+    importing.run_import(row.pk)  # its lease is still good: nobody else may touch it
+    assert Document.objects.count() == 20
+    monkeypatch.setattr(saving.Saver, "save", save)
+    DocumentImport.objects.filter(pk=row.pk).update(lease_expires_at=timezone.now() - leases.LEASE)
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.attempt) == ("done", 2)
+    assert (row.report["added"], row.report["identical"]) == (35, 0)
+    assert Document.objects.count() == 35
+
+
+def test_files_that_are_gone_fail_the_import_in_words(library: Collection, data_dir: Path) -> None:
+    row = importing.receive_files(
+        collection=library, files=[making.upload("a.txt", b"abc")], actor=None
+    )
+    Staging.of(row.staging).remove()
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    assert row.state == "failed"
+    assert row.error
+
+
+def test_the_sweep_puts_a_waiting_import_on_the_queue(
+    library: Collection, data_dir: Path, queue_server: Redis, work: Callable[[], bool]
+) -> None:
+    row = importing.receive_files(
+        collection=library, files=[making.upload("a.txt", b"abc def")], actor=None
+    )
+    assert importing.sweep() == 1
+    assert importing.sweep() == 0  # it is there already
+    assert work()
+    row.refresh_from_db()
+    assert row.state == "done"
+    assert importing.sweep() == 0
+
+
+def test_the_report_keeps_refusals_first(
+    library: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "ROWS_IN_REPORT", 4)
+    rows: list[Any] = [*making.rows(5), {"doc_id": "x"}, {"doc_id": "y"}]
+    report = importing.import_path(path=making.folder(tmp_path / "in", rows), collection=library)
+    assert (report.added, report.refused) == (5, 2)
+    assert [row["status"] for row in report.rows] == ["added", "added", "refused", "refused"]
+    whole = Staging.of(DocumentImport.objects.get().staging).report.read_text("utf-8")
+    assert len(whole.splitlines()) == 7
+    assert json.loads(whole.splitlines()[0])["status"] == "added"
+
+
+def test_a_refusal_stands_until_its_place_is_accepted(library: Collection, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.txt").write_bytes(b"")
+    (source / "b.txt").write_bytes(b"")
+    importing.import_path(path=source, collection=library)
+    assert [refusal.place for refusal in importing.refusals_of(library)] == ["a.txt", "b.txt"]
+    (source / "a.txt").write_text(TEXT, encoding="utf-8")
+    importing.import_path(path=source, collection=library)
+    (refusal,) = importing.refusals_of(library)
+    assert (refusal.place, refusal.problem.code) == ("b.txt", "empty")
+    assert refusal.sha256 is None
