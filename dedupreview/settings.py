@@ -221,6 +221,14 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 
+# What one hand-over may be; the defaults and all that can be limited are in screening/intake/limits.py.
+INTAKE_LIMITS = {
+    "file_bytes": env_int("DEDUPREVIEW_MAX_FILE_BYTES", 1 << 30),
+    "text_bytes": env_int("DEDUPREVIEW_MAX_TEXT_BYTES", 64 << 20),
+    "rows": env_int("DEDUPREVIEW_MAX_ROWS", 2_000_000),
+    "archive_bytes": env_int("DEDUPREVIEW_MAX_ARCHIVE_BYTES", 2 << 30),
+}
+
 # A folder is uploaded as one request with one part per file and one field per path.
 DATA_UPLOAD_MAX_NUMBER_FILES = 20_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 50_000

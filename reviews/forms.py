@@ -52,6 +52,13 @@ class RoundForm(forms.Form):
         max_value=10_000_000,
         required=False,
     )
+    again = forms.BooleanField(
+        label=_("Ask again about pairs that are decided already"),
+        help_text=_(
+            "Off: a pair decided in an earlier round keeps its conclusion and is not asked."
+        ),
+        required=False,
+    )
     guideline = forms.CharField(
         label=_("Guideline"),
         help_text=_("What people judge by, in plain words. Left empty: the usual text."),
@@ -78,7 +85,7 @@ class RoundForm(forms.Form):
     def advanced_open(self) -> bool:
         return any(
             self[name].errors or self[name].value()
-            for name in ("limit", "guideline", "show_scores")
+            for name in ("limit", "again", "guideline", "show_scores")
         )
 
     def clean(self) -> dict[str, Any]:

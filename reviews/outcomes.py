@@ -43,6 +43,11 @@ def outcome_of(item: ReviewItem) -> Outcome:
     return next(_derived([item]))
 
 
+def outcomes_of(items: Sequence[ReviewItem]) -> list[Outcome]:
+    """The outcomes of these items, in their order: three queries."""
+    return list(_derived(items))
+
+
 def outcomes(round: ReviewRound) -> Iterator[Outcome]:
     """The outcomes of all items of a round, in the round's order, read in chunks: three queries per 2,000 items."""
     items = round.items.order_by("position").iterator(chunk_size=CHUNK)

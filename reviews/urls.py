@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from reviews.views import arbitration, items, labelsets, mine, rounds, tables
+from reviews.views import arbitration, items, labelsets, mine, rounds, running, tables
 
 app_name = "reviews"
 
@@ -28,6 +28,9 @@ round_urls = [
     path("rounds/open/<int:run_id>/", rounds.open_round, name="open-round"),
     path("rounds/<int:round_id>/", rounds.round_detail, name="round-detail"),
     path("rounds/<int:round_id>/progress/", rounds.round_progress, name="round-progress"),
+    path("rounds/<int:round_id>/items/", running.item_list, name="item-list"),
+    path("rounds/<int:round_id>/members/", running.change_members, name="change-members"),
+    path("rounds/<int:round_id>/state/", running.change_state, name="change-state"),
     path("rounds/<int:round_id>/guideline/", rounds.guideline, name="guideline"),
     path("rounds/<int:round_id>/sign/", rounds.sign_off, name="sign-off"),
 ]

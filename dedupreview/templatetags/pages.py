@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+
 from django import template
 from django.conf.locale import LANG_INFO
 from django.http import QueryDict

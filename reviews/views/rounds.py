@@ -13,10 +13,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dedupreview.pages import is_partial, page_of
 from dedupreview.people.access import may, person_of, require
+from dedupreview.people.models import Person, Role
 from reviews import rounds as services
 from reviews import tables
 from reviews.forms import GuidelineForm, RoundForm, SignOffForm
 from reviews.models import ReviewItem, ReviewRound, RoundMember
+from reviews.selection import Selection
 from screening.models import Collection, ScreeningRun
 
 
@@ -82,8 +84,12 @@ def _workload(run: ScreeningRun, form: RoundForm) -> services.Workload:
         run=run,
         people=len(chosen["annotators"]),
         judgments=chosen["judgments"],
-        limit=chosen["limit"],
+        selection=_selection(form),
     )
+
+
+def _selection(form: RoundForm) -> Selection:
+    return Selection(limit=form.cleaned_data["limit"], again=form.cleaned_data["again"])
 
 
 @transaction.atomic
@@ -105,7 +111,7 @@ def _open(request: HttpRequest, run: ScreeningRun, form: RoundForm) -> ReviewRou
         arbitrators=list(chosen["arbitrators"]),
         judgments=chosen["judgments"],
         guideline=chosen["guideline"],
-        limit=chosen["limit"],
+        selection=_selection(form),
         show_scores=chosen["show_scores"],
         actor=person_of(request),
     )
@@ -141,6 +147,12 @@ def _context(round: ReviewRound) -> dict[str, object]:
         "collection": round.collection,
         "progress": services.progress(round),
         "members": _members(round),
+        "newcomers": Person.objects.filter(
+            is_active=True, role__in=[Role.ANNOTATOR, Role.ARBITRATOR]
+        )
+        .exclude(round_memberships__in=round.members.filter(active=True))
+        .order_by("role", "username", "pk"),
+        "parts": RoundMember.Part.choices,
         "tables": round.tables.order_by("-number"),
         "sign_offs": round.sign_offs.select_related("person").order_by("pk"),
         "section": "rounds",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.urls import reverse
 
 from dedupreview import context, health
 from dedupreview.people.models import AuditEvent, Person, Role
+from reviews import judging
 from reviews.models import LabelSet, ReviewItem, ReviewRound, ReviewTable, SignOff
 from screening import importing
 from screening.models import Collection, DocumentImport, ScreeningRun
@@ -256,6 +258,52 @@ def test_a_new_guideline_is_sanitised_and_versioned(site: Site, admin: Any) -> N
     assert "<textarea" not in page
 
 
+def test_people_come_and_go_in_an_open_round(site: Site, admin: Any) -> None:
+    address = reverse("reviews:change-members", args=[site.round.pk])
+    page = admin.post(address, {"person": site.stranger.pk, "part": "annotator"}, follow=True)
+    assert "已加入本轮" in text(page)
+    assert "待我判断" in text(site.client(site.stranger).get("/"))
+    page = admin.post(address, {"person": site.stranger.pk, "leave": "1"}, follow=True)
+    assert "已退出本轮" in text(page)
+    assert "待我判断" not in text(site.client(site.stranger).get("/"))
+    page = admin.post(address, {"person": site.arbitrator.pk, "part": "annotator"}, follow=True)
+    assert "message-error" in text(page)
+    for junk in ({"person": "x"}, {"person": "9" * 30}, {"person": site.second.pk, "part": "boss"}):
+        assert admin.post(address, junk).status_code == 404
+
+
+def test_a_round_is_frozen_opened_and_closed_only_when_settled(site: Site, admin: Any) -> None:
+    address = reverse("reviews:change-state", args=[site.round.pk])
+
+    def state_after(sent: str) -> str:
+        admin.post(address, {"state": sent})
+        site.round.refresh_from_db()
+        return site.round.state
+
+    assert state_after("frozen") == "frozen"
+    assert "开始审核" not in text(site.client(site.annotator).get("/"))
+    assert state_after("open") == "open"
+    assert state_after("closed") == "open"
+    assert state_after("nonsense") == "open"
+
+
+def test_conclusions_appear_with_the_closing(site: Site, admin: Any) -> None:
+    from tests.reviews.world import claimed
+
+    address = reverse("reviews:item-list", args=[site.round.pk])
+    for who in (site.annotator, site.second):
+        assert "label-copy" not in text(admin.get(address))
+        slot = claimed(site.round, who)
+        judging.submit(id=uuid.uuid4(), slot=slot, person=who, label="copy")
+    assert "label-copy" in text(admin.get(address))
+    assert "建议合并检索入口" in text(admin.get(address + "?state=closed"))
+    assert "label-copy" not in text(admin.get(address + "?state=open"))
+    again = choices(site, step="preview", name="再来")
+    where = reverse("reviews:open-round", args=[site.run.pk])
+    assert "1 对 × 每对 2 个判断" in text(admin.post(where, again))
+    assert "2 对 × 每对 2 个判断" in text(admin.post(where, again | {"again": "on"}))
+
+
 # --- Blindness --------------------------------------------------------------------------------------------------------
 
 
@@ -265,9 +313,7 @@ def test_admins_learn_nothing_of_a_judgment_of_an_open_item(site: Site, admin: A
 
     slot = claimed(site.round, site.annotator)
     before = {name: text(admin.get(address)) for name, address in site.addresses().items()
-              if name.startswith("reviews:round") or name in {"home", "audit"}}  # fmt: skip
-    import uuid
-
+              if name.startswith(("reviews:round", "reviews:item")) or name in {"home", "audit"}}  # fmt: skip
     judging.submit(
         id=uuid.uuid4(), slot=slot, person=site.annotator, label="template", reason_code="same_form",
         reason="只有我知道的理由",
@@ -282,8 +328,6 @@ def test_admins_learn_nothing_of_a_judgment_of_an_open_item(site: Site, admin: A
 
 
 def test_annotators_see_only_their_own_progress(site: Site) -> None:
-    import uuid
-
     from reviews import judging
     from tests.reviews.world import claimed
 

@@ -182,6 +182,7 @@ LISTS = [
     "screening:run-detail",
     "reviews:round-list",
     "reviews:round-detail",
+    "reviews:item-list",
     "reviews:label-set-detail",
     "person-list",
     "audit",

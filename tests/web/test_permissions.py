@@ -38,6 +38,7 @@ TABLE: dict[str, set[str]] = {
     "reviews:open-round": {ADMIN},
     "reviews:round-detail": {ADMIN, AUDITOR},
     "reviews:round-progress": {ADMIN, AUDITOR},
+    "reviews:item-list": {ADMIN, AUDITOR},
     "reviews:guideline": {ADMIN, AUDITOR, JUDGES},
     "reviews:sign-off": {ADMIN, AUDITOR, JUDGES},
     "reviews:table-detail": {ADMIN, AUDITOR},
@@ -50,6 +51,8 @@ POST_ONLY: dict[str, set[str]] = {
     "screening:cancel-run": {ADMIN},
     "screening:retry-run": {ADMIN},
     "reviews:export-table": {ADMIN},
+    "reviews:change-members": {ADMIN},
+    "reviews:change-state": {ADMIN},
 }
 
 OPEN_TO_ALL = {"login", "logout", "healthz", "set_language"}
@@ -107,6 +110,8 @@ def test_acts_are_for_whom_the_table_says(site: Site) -> None:
         "screening:cancel-run": [site.waiting_run.pk],
         "screening:retry-run": [site.waiting_run.pk],
         "reviews:export-table": [site.round.pk],
+        "reviews:change-members": [site.round.pk],
+        "reviews:change-state": [site.round.pk],
     }
     for name, allowed in POST_ONLY.items():
         address = reverse(name, args=arguments[name])
@@ -114,7 +119,8 @@ def test_acts_are_for_whom_the_table_says(site: Site) -> None:
             for who in people:
                 client = site.client(who)  # type: ignore[arg-type]
                 expected = (302, 405) if group in allowed else (404, 404)
-                assert client.post(address).status_code == expected[0], (group, name)
+                sent = {"person": site.second.pk, "part": "annotator", "state": "open"}
+                assert client.post(address, sent).status_code == expected[0], (group, name)
                 assert client.get(address).status_code == expected[1], (group, name)
 
 
