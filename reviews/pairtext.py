@@ -23,6 +23,12 @@ HEIGHTS = (2, 3, 4, 6, 9, 14, 22, 36, 60, 100, 200, 400, 800)
 """The heights, in lines, for which the style sheet has a class."""
 LONG = 120
 """Characters from which an equal stretch may fold to its two ends when only changes are wanted."""
+KIN = 0.5
+"""Below this share of equal text the shared passages are what a reader looks for, not the changes."""
+SHARED_RUN = 12
+"""Characters from which a common stretch counts as shared text in such a pair."""
+SHADED_RUN = 6
+"""Shorter common stretches are chance, and shading them only noise."""
 BINS = 240
 """Marks on the change bar are at least a 240th of its length, and merged where they would overlap."""
 MOVES_DRAWN = 40
@@ -48,29 +54,32 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
     names = (_("left"), _("right"))
     moves = {change.move: change.number for change in comparison.changes if change.kind == "move"}
     numbers = [_numbers(row, moves) for row in comparison.rows]
+    share = _equal_share(comparison)
+    kin = share < KIN
+    far = _beside_the_shared(comparison.rows) if kin else [row.collapse for row in comparison.rows]
     out: list[str] = []
     folded = 0
     for index, row in enumerate(comparison.rows):
-        if row.collapse:
+        if far[index]:
             folded += 1
         elif folded:
-            out.append(_fold(folded))
+            out.append(_fold(folded, kin))
             folded = 0
         sides = (_cell(row.left, "l", names, moves), _cell(row.right, "r", names, moves))
         first, last = reversed(sides) if swapped else sides
         gutter = _gutter(row, numbers[index], partners.get(index), comparison, swapped)
         out.append(
-            f'<div class="{_classes(row, laid[index])}" id="r{index}">{first}'
+            f'<div class="{_classes(row, laid[index], far[index])}" id="r{index}">{first}'
             f'<div class="gut">{gutter}</div>{last}</div>'
         )
     if folded:
-        out.append(_fold(folded))
+        out.append(_fold(folded, kin))
     return Rendered(
         html=mark_safe("".join(out)),
         strip=_strip(comparison, laid, swapped),
         changes=len(comparison.changes),
         counts=_counts(comparison, swapped),
-        equal_share=_equal_share(comparison),
+        equal_share=share,
     )
 
 
@@ -80,9 +89,21 @@ def _laid(row: Row) -> int:
     return max(1, -(-longest // LINE))
 
 
-def _classes(row: Row, lines: int) -> str:
+def _beside_the_shared(rows: Sequence[Row]) -> list[bool]:
+    """Where texts share little, what they share is the news: which rows are neither shared nor next to such a row."""
+    shared = [
+        any(
+            s.op in {"equal", "move", "cosmetic"} and len(s.text) >= SHARED_RUN
+            for s in (*row.left, *row.right)
+        )
+        for row in rows
+    ]
+    return [not any(shared[max(index - 1, 0) : index + 2]) for index in range(len(rows))]
+
+
+def _classes(row: Row, lines: int, far: bool) -> str:
     classes = ["pr", KINDS[row.kind]]
-    if row.collapse:
+    if far:
         classes.append("far")
     if lines > 1:
         classes.append(f"k{next((h for h in HEIGHTS if h >= lines), HEIGHTS[-1])}")
@@ -104,9 +125,14 @@ def _numbers(row: Row, moves: Mapping[int | None, int]) -> list[int]:
     return sorted(found)
 
 
-def _fold(count: int) -> str:
-    words = ngettext("%(n)s equal paragraph", "%(n)s equal paragraphs", count) % {"n": count}
-    return f'<div class="fold">{words}</div>'
+def _fold(count: int, kin: bool) -> str:
+    if kin:
+        words = ngettext(
+            "%(n)s paragraph without shared text", "%(n)s paragraphs without shared text", count
+        )
+    else:
+        words = ngettext("%(n)s equal paragraph", "%(n)s equal paragraphs", count)
+    return f'<div class="fold">{words % {"n": count}}</div>'
 
 
 def _cell(
@@ -151,6 +177,8 @@ def _segment(segment: Segment, moves: Mapping[int | None, int], *, closing: bool
 
 
 def _same(text: str, hide: tuple[int, int] | None) -> str:
+    if len(text) < SHADED_RUN:
+        return visible_html(text)
     if hide is None or len(text) < LONG:
         return f'<span class="same">{visible_html(text)}</span>'
     start, end = hide

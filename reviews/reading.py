@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from reviews.labels import Label
 from reviews.models import ReviewItem
-from reviews.pairtext import Rendered, render
+from reviews.pairtext import KIN, Rendered, render
 from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
 from screening.evidence.facts import FactChange, fact_changes
 from screening.models import Document
@@ -240,18 +240,26 @@ def checks_of(item: ReviewItem) -> list[Check]:
 
 
 def reading_of(
-    item: ReviewItem, *, sides: str, scores: bool = False, only: bool | None = None
+    item: ReviewItem,
+    *,
+    sides: str,
+    scores: bool = False,
+    only: bool | None = None,
+    only_shared: bool | None = None,
 ) -> Reading:
     """Lay out the pair of ``item`` with the canonical left on the side that ``sides`` says.
 
-    ``only``: whether equal stretches start out folded; ``None`` decides by length. Needs ``item.pair`` with both
+    ``only``: whether all but the changes starts out folded, ``only_shared`` the same for all but shared text in a pair
+    that shares little; ``None`` decides by length. Needs ``item.pair`` with both
     documents, their collections and source files, and ``item.candidate``.
     """
     left, right = item.pair.left, item.pair.right
     rendered = _rendered(left.raw, right.raw, sides)
     changes = facts_of(item)
     facts = _facts(changes, left.raw, right.raw, sides)
-    long = max(left.chars, right.chars) > LONG_TEXT and rendered.equal_share > 0.7
+    kin = rendered.equal_share < KIN
+    wish = only_shared if kin else only
+    long = max(left.chars, right.chars) > LONG_TEXT and not KIN <= rendered.equal_share <= 0.7
     return Reading(
         sides=sides,
         documents=_in_order(_shown(left, "left"), _shown(right, "right"), sides),
@@ -265,8 +273,8 @@ def reading_of(
         more_facts=facts[FACTS_SHOWN:],
         excerpts=_passages(item, left.raw, right.raw, rendered),
         checks=checks_of(item),
-        only=long if only is None else only,
-        kin=rendered.equal_share < 0.5,
+        only=long if wish is None else wish,
+        kin=kin,
         notes=_notes(left, right),
         scores=_scores(item) if scores else [],
     )

@@ -279,7 +279,7 @@ def _key_words() -> dict[str, str]:
         "key-previous-evidence": _("previous evidence"),
         "key-next-fact": _("next fact"),
         "key-mark-evidence": _("keep the selected text as evidence"),
-        "key-only-changes": _("changes only"),
+        "key-only-changes": _("only changes, or only shared text"),
         "key-swap": _("swap sides"),
         "key-guideline": _("guideline"),
         "key-help": _("this list"),

@@ -34,7 +34,7 @@ from reviews.models import (
 from reviews.reading import Reading, checks_of, reading_of
 from reviews.views import answers
 
-ONLY_COOKIE = "dedupreview_only"
+ONLY_COOKIES = ("dedupreview_only", "dedupreview_shared")
 
 
 # --- Fetch and authorise ----------------------------------------------------------------------------------------------
@@ -204,12 +204,13 @@ def item_page(
 
 def read_pair(request: HttpRequest, view: PairView) -> Reading:
     """The pair laid out for this reader: their sides, and folded if they had it so last time."""
-    only = {"1": True, "0": False}.get(request.COOKIES.get(ONLY_COOKIE, ""))
+    wishes = [{"1": True, "0": False}.get(request.COOKIES.get(n, "")) for n in ONLY_COOKIES]
     return reading_of(
         view.item,
         sides="rl" if view.swapped else "lr",
         scores=view.scores is not None,
-        only=only,
+        only=wishes[0],
+        only_shared=wishes[1],
     )
 
 

@@ -38,6 +38,7 @@ export function goToChange(number) {
     if (Number(mark.dataset.to) <= current && current <= Number(mark.dataset.end)) mark.classList.add("now");
   }
   if (counter) counter.textContent = `${current}/${total}`;
+  for (const mark of marks) mark.closest(".far")?.classList.add("shown");
   if (marks.length) show(marks[0]);
 }
 
@@ -64,7 +65,7 @@ function goToSpot(chip) {
   for (const spot of spots.filter(Boolean)) {
     const node = spot.startContainer;
     const row = (node instanceof Element ? node : node.parentElement).closest(".pr");
-    row?.classList.add("seen");
+    row?.classList.add("shown");
   }
   light("spot", spots);
   const first = spots.find(Boolean);
@@ -88,7 +89,8 @@ function onlyChanges(on = !pair.classList.contains("only")) {
   for (const button of document.querySelectorAll('[data-do="only-changes"]')) {
     button.setAttribute("aria-pressed", String(on));
   }
-  document.cookie = `dedupreview_only=${on ? 1 : 0}; path=/; max-age=31536000; samesite=lax`;
+  const wish = pair.classList.contains("kin") ? "dedupreview_shared" : "dedupreview_only";
+  document.cookie = `${wish}=${on ? 1 : 0}; path=/; max-age=31536000; samesite=lax`;
   if (current) goToChange(current);
 }
 

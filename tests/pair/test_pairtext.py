@@ -92,6 +92,20 @@ def test_equal_rows_fold_but_stay_on_the_page() -> None:
     assert "第20段没有变化" in rendered.html
 
 
+def test_texts_that_share_little_fold_to_what_they_share() -> None:
+    one = "".join(f"甲文第{n}段说海港与灯塔。\n" for n in range(20)) + texts.STATEMENT + "\n"
+    other = "".join(f"乙篇{n}：山路、茶园。\n" for n in range(20)) + texts.STATEMENT + "\n"
+    rendered = pairtext.render(compare(one, other), swapped=False)
+    assert rendered.equal_share < pairtext.KIN
+    rows = re.findall(
+        r'<div class="(pr[^"]*)"[^>]*>(.*?)(?=<div class="pr|$)', rendered.html, re.DOTALL
+    )
+    kept = [html for classes, html in rows if "far" not in classes]
+    assert any(texts.STATEMENT in html for html in kept)
+    assert len(kept) <= 4
+    assert "没有相同文字" in rendered.html or "without shared text" in rendered.html
+
+
 @pytest.mark.parametrize(
     "character", ["\u202e", "\u2066", "\u200b", "\ufeff", "\x07", "\u2028", "\U000e0041", "\u3164"]
 )
