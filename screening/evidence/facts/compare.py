@@ -90,6 +90,7 @@ class _Comparison:
         self.only_left: list[tuple[int, Fact]] = []
         self.only_right: list[tuple[int, Fact]] = []
         self.worded: set[tuple[int, int]] = set()
+        self.in_words: tuple[set[int], set[int]] = (set(), set())
         self.paired: list[tuple[int, int, tuple[int, FactChange]]] = []
 
     def pair(self, i: int, j: int, at: int) -> None:
@@ -109,8 +110,15 @@ class _Comparison:
         self.paired.append((i, j, self.changes[-1]))
 
     def _add(
-        self, kind: FactKind, left: str | None, right: str | None, a: Fact | None, b: Fact | None
+        self,
+        kind: FactKind,
+        left: str | None,
+        right: str | None,
+        a: Fact | None,
+        b: Fact | None,
+        place: int = 0,
     ) -> None:
+        """Note a change; ``place`` orders those that the left text does not state at all."""
         change = FactChange(
             kind,
             left,
@@ -120,16 +128,12 @@ class _Comparison:
             b.start if b else None,
             b.end if b else None,
         )
-        self.changes.append((a.start if a else self._left_of(b.start if b else 0), change))
+        self.changes.append((a.start if a else place, change))
 
-    def _left_of(self, right_start: int) -> int:
-        """Roughly where in the left text a place of the right text lies, for the order of changes."""
-        before = [
-            c.left_end
-            for _, c in self.changes
-            if c.left_end and c.right_end and c.right_end <= right_start
-        ]
-        return max(before, default=right_start)
+    def _raw_place(self, place: int) -> int:
+        """Raw offset in the left text of a skeleton index."""
+        text = self.left.reading.text
+        return self.left.reading.raw(min(self.left.clean_at(place), len(text))) if text else 0
 
     def _supported(self, p: int, q: int, at: int) -> bool:
         """Whether enough of what stands around two facts is common, so that they state one thing."""
@@ -191,7 +195,7 @@ class _Comparison:
                     or not (bare or fact.kind in _NUMERIC or fact.kind in _NUMBERS)
                 ):
                     continue
-                rest.append((index, fact))
+                rest.append((self._raw_place(i0), fact))
         self._bare_measure(i0, i1, j0, j1)
 
     def _words(self, i0: int, i1: int, j0: int, j1: int) -> None:
@@ -209,6 +213,8 @@ class _Comparison:
                 if a.key != b.key:
                     kind = _words_kind(a, b) if a.kind in ("modality", "negation") else a.kind
                     self._add(kind, a.value, b.value, a, b)
+                    self.in_words[0].update(range(a.start, a.end))
+                    self.in_words[1].update(range(b.start, b.end))
                 break
 
     def _bare_measure(self, i0: int, i1: int, j0: int, j1: int) -> None:
@@ -222,7 +228,8 @@ class _Comparison:
             at = sheet.clean_at(start)
             raw = sheet.reading.raw_span(at, at + 1)
             fact = Fact("unit", word, raw[0], raw[1], word)
-            (self.only_left if is_left else self.only_right).append((-1, fact))
+            rest = self.only_left if is_left else self.only_right
+            rest.append((self._raw_place(i0), fact))
 
     def _names(self, i0: int, i1: int, j0: int, j1: int) -> None:
         """Names of bodies that the gap runs through."""
@@ -241,12 +248,13 @@ class _Comparison:
         ):
             return
         # a name put into a list is a change, a name in an added clause is part of that clause
-        self.only_left.extend(
-            (-1, fact) for fact in mine[len(theirs) :] if i1 - i0 - len(fact.key) <= _FEW_WORDS
-        )
-        self.only_right.extend(
-            (-1, fact) for fact in theirs[len(mine) :] if j1 - j0 - len(fact.key) <= _FEW_WORDS
-        )
+        for extra, size, rest in (
+            (mine[len(theirs) :], i1 - i0, self.only_left),
+            (theirs[len(mine) :], j1 - j0, self.only_right),
+        ):
+            rest.extend(
+                (self._raw_place(i0), fact) for fact in extra if size - len(fact.key) <= _FEW_WORDS
+            )
 
     def without_swaps(self) -> None:
         """Drop changes between passages that merely stand in another order, each fact among its own words."""
@@ -276,15 +284,15 @@ class _Comparison:
 
     def one_sided(self) -> None:
         """Facts without a counterpart, but for those that merely moved."""
-        left = [(f.kind, f.key) for _, f in self.only_left]
-        right = [(f.kind, f.key) for _, f in self.only_right]
+        left = {(f.kind, f.key) for _, f in self.only_left}
+        right = {(f.kind, f.key) for _, f in self.only_right}
         for mine, theirs, is_left in (
             (self.only_left, right, True),
             (self.only_right, left, False),
         ):
-            for _, fact in mine:
-                identity = (fact.kind, fact.key)
-                if identity in theirs or self._within_change(fact, is_left):
+            for place, fact in mine:
+                # 不 inside 不合格 is part of a change that is on record already
+                if (fact.kind, fact.key) in theirs or fact.start in self.in_words[not is_left]:
                     continue
                 kind: FactKind = "number" if fact.kind == "article_number" else fact.kind
                 if fact.negative:
@@ -292,16 +300,7 @@ class _Comparison:
                 if is_left:
                     self._add(kind, fact.value, None, fact, None)
                 else:
-                    self._add(kind, None, fact.value, None, fact)
-
-    def _within_change(self, fact: Fact, is_left: bool) -> bool:
-        """不 inside 不合格, of which a change is on record already."""
-        for _, change in self.changes:
-            start = change.left_start if is_left else change.right_start
-            end = change.left_end if is_left else change.right_end
-            if start is not None and end is not None and start <= fact.start and fact.end <= end:
-                return True
-        return False
+                    self._add(kind, None, fact.value, None, fact, place)
 
 
 def _words_at(sheet: FactSheet, start: int, end: int) -> list[tuple[Fact, str]]:

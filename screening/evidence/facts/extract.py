@@ -97,7 +97,7 @@ def read_facts(raw: str) -> FactSheet:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=64)
 def cached_sheet(raw: str) -> FactSheet:
     """:func:`read_facts`, remembered for the texts read last."""
     return read_facts(raw)
