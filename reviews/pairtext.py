@@ -76,7 +76,7 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
         out.append(_fold(folded, kin))
     return Rendered(
         html=mark_safe("".join(out)),
-        strip=_strip(comparison, laid, swapped),
+        strip=_shared_strip(comparison, laid) if kin else _strip(comparison, laid, swapped),
         changes=len(comparison.changes),
         counts=_counts(comparison, swapped),
         equal_share=share,
@@ -91,14 +91,14 @@ def _laid(row: Row) -> int:
 
 def _beside_the_shared(rows: Sequence[Row]) -> list[bool]:
     """Where texts share little, what they share is the news: which rows are neither shared nor next to such a row."""
-    shared = [
-        any(
-            s.op in {"equal", "move", "cosmetic"} and len(s.text) >= SHARED_RUN
-            for s in (*row.left, *row.right)
-        )
-        for row in rows
-    ]
+    shared = [_shares(row) for row in rows]
     return [not any(shared[max(index - 1, 0) : index + 2]) for index in range(len(rows))]
+
+
+def _shares(row: Row) -> bool:
+    return any(
+        s.op in {"equal", "move"} and len(s.text) >= SHARED_RUN for s in (*row.left, *row.right)
+    )
 
 
 def _classes(row: Row, lines: int, far: bool) -> str:
@@ -267,6 +267,27 @@ def _strip(comparison: Comparison, lines: Sequence[int], swapped: bool) -> SafeS
         if lower:
             out.append(f'<rect class="r" x="{x}" y="7" width="{width}" height="7"/>')
         out.append(f'<rect class="hit" x="{x}" y="0" width="{width}" height="14"/></a>')
+    return mark_safe("".join(out))
+
+
+def _shared_strip(comparison: Comparison, lines: Sequence[int]) -> SafeString:
+    """Where the shared text lies, in a pair that shares little: neighbouring rows are one mark."""
+    total = sum(lines) or 1
+    before = [0, *accumulate(lines)]
+    out: list[str] = []
+    start: int | None = None
+    for index, row in enumerate([*comparison.rows, None]):
+        if row is not None and _shares(row):
+            start = index if start is None else start
+        elif start is not None:
+            x = 1000 * before[start] / total
+            width = max(1000 * (before[index] - before[start]) / total, 1000 / BINS)
+            place = f'x="{x:.1f}" width="{width:.1f}"'
+            out.append(
+                f'<a href="#r{start}" tabindex="-1" data-row="{start}"><rect class="s" {place} y="2"'
+                f' height="10"/><rect class="hit" {place} y="0" height="14"/></a>'
+            )
+            start = None
     return mark_safe("".join(out))
 
 

@@ -53,7 +53,7 @@ CHECKS: tuple[tuple[str, Any, frozenset[str]], ...] = (
         frozenset({"number", "money", "percent", "frequency", "document_number"}),
     ),
     ("unit", gettext_lazy("Units"), frozenset({"unit"})),
-    ("condition", gettext_lazy("Conditions"), frozenset({"condition", "body"})),
+    ("condition", gettext_lazy("Conditions"), frozenset({"condition"})),
     ("negation", gettext_lazy("Negation"), frozenset({"negation", "modality"})),
     ("conclusion", gettext_lazy("Conclusions"), frozenset({"conclusion"})),
 )

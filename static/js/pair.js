@@ -163,6 +163,14 @@ document.addEventListener("click", (event) => {
     goToChange(Number(link.dataset.to ?? link.dataset.go));
     return;
   }
+  const mark = event.target.closest?.("a[data-row]");
+  if (mark) {
+    event.preventDefault();
+    const row = document.getElementById(`r${mark.dataset.row}`);
+    row.classList.add("shown");
+    show(row);
+    return;
+  }
   const chip = event.target.closest?.("[data-spot]");
   if (chip) {
     event.preventDefault();

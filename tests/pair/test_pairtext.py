@@ -103,6 +103,8 @@ def test_texts_that_share_little_fold_to_what_they_share() -> None:
     kept = [html for classes, html in rows if "far" not in classes]
     assert any(texts.STATEMENT in html for html in kept)
     assert len(kept) <= 4
+    # The bar shows where the shared text is: one place.
+    assert rendered.strip.count("<a ") == 1
     assert "没有相同文字" in rendered.html or "without shared text" in rendered.html
 
 
