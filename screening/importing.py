@@ -86,8 +86,8 @@ class ImportReport:
 
 
 def limits() -> Limits:
-    """The limits of this installation: the defaults, with what ``INTAKE_LIMITS`` of the settings changes."""
-    return Limits(**getattr(settings, "INTAKE_LIMITS", {}))
+    """The limits of this installation: the defaults, with what the settings change."""
+    return Limits(**settings.INTAKE_LIMITS)
 
 
 def get_or_create_collection(

@@ -169,14 +169,10 @@ def test_bad_input_ends_with_code_2_and_a_line(
     places = {
         name: str(tmp_path / name) for name in ("none", "empty", "broken", "unknown", "out")
     } | {"source": str(source)}
-    done = run(
-        "screen",
-        *[part.format(**places) for part in arguments],
-        DEDUPREVIEW_DATA_DIR=str(tmp_path / "data"),
-    )
-    assert done.returncode == 2, done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert "Traceback" not in done.stderr
+    with pytest.raises(CommandError) as error:
+        call_command("screen", *[part.format(**places) for part in arguments])
+    assert error.value.returncode == 2
+    assert len(str(error.value).splitlines()) == 1
 
 
 # --- Collections -----------------------------------------------------------------------------------------------------

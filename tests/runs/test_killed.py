@@ -13,47 +13,68 @@ import pytest
 from tests.conftest import ROOT
 from tests.runs import making
 
-START = """
-import django; django.setup()
-from screening import importing, runs
-from screening.config import ScreeningConfig
-run = runs.start_run(collection=importing.get_or_create_collection(slug="k"), config=ScreeningConfig())
-print(run.pk, flush=True)
-"""
-
-EXECUTE = """
+SETUP = """
 import sys, time
 from datetime import timedelta
 import django; django.setup()
-from screening import leases, publishing, runs
+from screening import importing, leases, publishing, runs
+from screening.config import ScreeningConfig
+from screening.models import ScreeningRun
 leases.LEASE, leases.BEAT, publishing.CHUNK = timedelta(seconds=2), 0.2, 5
+
+def start():
+    collection = importing.get_or_create_collection(slug="k")
+    return runs.start_run(collection=collection, config=ScreeningConfig())
+
+def show(run):
+    run.refresh_from_db()
+    print(run.state, run.attempt, run.candidate_count, runs.run_folder(run))
+
+def rows(run):
+    for row in run.candidates.select_related("pair__low__collection", "pair__high__collection"):
+        print(row.rank, row.pair.left.doc_id, row.pair.right.doc_id, row.jaccard, row.excerpts, row.fact_changes)
+"""
+
+WHOLE = (
+    SETUP
+    + """
+run = start()
+runs.execute(run.pk)
+show(run)
+rows(run)
+"""
+)
+
+HALTING = (
+    SETUP
+    + """
 progress = leases.Hold.progress
 
 def halting(self, done, total, stage=None):
     progress(self, done, total, stage)
-    if stage == sys.argv[2] and (stage != "publish" or done >= 5):
+    if stage == sys.argv[1] and (stage != "publish" or done >= 5):
         print("halted", flush=True)
         time.sleep(300)
 
 leases.Hold.progress = halting
-runs.execute(int(sys.argv[1]))
+run = start()
+runs.execute(run.pk)
 """
+)
 
-PRINT = """
-import django; django.setup()
-from screening import runs
-from screening.models import ScreeningRun
-run = ScreeningRun.objects.get(pk=int(__import__("sys").argv[1]))
-print(run.state, run.attempt, run.candidate_count, run.candidates.count(), runs.run_folder(run))
-for row in run.candidates.select_related("pair__low__collection", "pair__high__collection"):
-    print(row.rank, row.pair.left.doc_id, row.pair.right.doc_id, row.jaccard, row.excerpts, row.fact_changes)
-"""
-
-SWEEP = """
-import django; django.setup()
-from screening import runs
+FOLLOWING = (
+    SETUP
+    + """
+run = ScreeningRun.objects.latest("pk")
+show(run)
+time.sleep(2.2)
 runs.sweep()
+show(run)
+runs.execute(run.pk)
+show(run)
+rows(run)
 """
+)
 
 
 class Installation:
@@ -80,12 +101,9 @@ class Installation:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def script(self, text: str, *arguments: str) -> str:
-        return self.run("-c", text, *arguments)
-
-    def kill_at(self, run: str, stage: str) -> None:
+    def kill_at(self, stage: str) -> None:
         worker = subprocess.Popen(
-            [sys.executable, "-c", EXECUTE, run, stage],
+            [sys.executable, "-c", HALTING, stage],
             env=self.environment,
             cwd=ROOT,
             stdout=subprocess.PIPE,
@@ -100,43 +118,23 @@ class Installation:
             worker.stdout.close()
 
 
-@pytest.fixture
-def installation(short_dir: Path, tmp_path: Path) -> Installation:
-    made = Installation(short_dir)
-    source = making.folder(tmp_path / "in", making.rows(12))
-    made.run("manage.py", "import_documents", str(source), "--collection", "k", "--quiet")
-    return made
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", ["measure", "write", "publish"])
-def test_a_run_killed_anywhere_ends_like_one_that_was_not(
-    installation: Installation, stage: str
-) -> None:
-    whole = installation.script(START).strip()
-    installation.script(EXECUTE, whole, "-")
-    first, *expected = installation.script(PRINT, whole).splitlines()
-    state, attempt, *counts, folder = first.split()
+def test_a_run_killed_anywhere_ends_like_one_that_was_not(short_dir: Path, tmp_path: Path) -> None:
+    installation = Installation(short_dir)
+    source = making.folder(tmp_path / "in", making.rows(12))
+    installation.run("manage.py", "import_documents", str(source), "--collection", "k", "--quiet")
+    first, *expected = installation.run("-c", WHOLE).splitlines()
+    state, attempt, count, folder = first.split()
     assert (state, attempt) == ("done", "1")
+    assert int(count) == len(expected) > 5
 
-    run = installation.script(START).strip()
-    installation.kill_at(run, stage)
-    state, attempt, count, *_ = installation.script(PRINT, run).splitlines()[0].split()
-    assert (state, attempt, count) == ("running", "1", "None")
-    import time
-
-    time.sleep(2.1)
-    installation.script(SWEEP)
-    assert installation.script(PRINT, run).split()[0] == "queued"
-    installation.script(EXECUTE, run, "-")
-    first, *found = installation.script(PRINT, run).splitlines()
-    assert first.split()[:4] == ["done", "2", *counts]
-    assert found == expected
-    for name in (
-        "candidates.jsonl",
-        "run.json",
-        "originals.csv",
-        "normalized.jsonl",
-        "review_table.csv",
-    ):
-        assert Path(first.split()[4], name).read_bytes() == Path(folder, name).read_bytes()
+    for stage in ("measure", "publish"):
+        installation.kill_at(stage)
+        dead, waiting, done, *found = installation.run("-c", FOLLOWING).splitlines()
+        assert dead.split()[:3] == ["running", "1", "None"]
+        assert waiting.split()[0] == "queued"
+        assert done.split()[:3] == ["done", "2", count]
+        assert found == expected
+        for name in ("candidates.jsonl", "run.json", "originals.csv", "normalized.jsonl"):
+            again = Path(done.split()[3], name)
+            assert again.read_bytes() == Path(folder, name).read_bytes()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils.translation import gettext as _
 
@@ -17,6 +18,7 @@ from screening.artefacts import FILES, write_run
 from screening.config import PRESETS, ConfigError, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
 from screening.evaluation import LabelledPair
+from screening.intake.limits import Limits
 from screening.intake.model import REPEATED, Note, ReadDocument
 from screening.intake.reading import read_path
 from screening.labels_file import LabelRow, read_label_rows
@@ -100,7 +102,7 @@ class Command(ProjectCommand):
         bar = ProgressBar()
         documents: list[InputDocument] = []
         refusals: list[Refusal] = []
-        for entry in read_path(path):
+        for entry in read_path(path, limits=Limits(**settings.INTAKE_LIMITS)):
             bar("read", len(documents), len(documents) + 1)
             if isinstance(entry, ReadDocument):
                 documents.append(entry.document)
