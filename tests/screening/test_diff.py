@@ -234,7 +234,7 @@ PERIODIC = "平安" * 50_000
             _prose(3, 200_000).replace("\n", ""), _prose(3, 200_000).replace("\n", "")[7:] + "尾", 1.5,
             id="one long line",
         ),
-        pytest.param("a\n" * 20_000, "b\n" * 20_000, 3, id="short lines"),
+        pytest.param("a\n" * 10_000, "b\n" * 10_000, 3, id="short lines"),
         pytest.param("，。" * 25_000, "。，" * 25_000, 1.5, id="punctuation"),
     ],
 )  # fmt: skip
