@@ -124,10 +124,16 @@ _NAMED_KINDS = {"zip": "ZIP", "xlsx": "ZIP", "docx": "ZIP", "pdf": "PDF"}
 
 
 def _not_what_it_says(suffix: str, kind: str | None) -> Problem:
+    if kind is None:
+        return Problem(
+            "not_what_it_says",
+            "The name says .%(suffix)s, but the content is plain text or damaged",
+            {"suffix": suffix},
+        )
     return Problem(
         "not_what_it_says",
-        "The name says .%(suffix)s, but the content is not: it is %(kind)s",
-        {"suffix": suffix, "kind": kind or "text or damaged"},
+        "The name says .%(suffix)s, but the content is %(kind)s or damaged",
+        {"suffix": suffix, "kind": kind},
     )
 
 

@@ -163,8 +163,7 @@ def _member_names(members: list[zipfile.ZipInfo]) -> list[str]:
         raise ArchiveRefused(
             Problem(
                 "archive_names",
-                "The encoding of the file names in the archive is unclear (%(reason)s); pack it again with UTF-8 names",
-                {"reason": str(decoded)},
+                "The encoding of the file names in the archive is unclear; pack it again with UTF-8 names",
             )
         )
     meant = iter(decoded.text.split("\n"))
