@@ -84,9 +84,10 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
 
 
 def _laid(row: Row) -> int:
-    """The height of a row in lines, guessed."""
+    """The height of a row in lines, guessed, as one of ``HEIGHTS`` or 1: the page's script reads it from the class."""
     longest = max(sum(len(s.text) for s in side) for side in (row.left, row.right))
-    return max(1, -(-longest // LINE))
+    lines = -(-longest // LINE)
+    return 1 if lines <= 1 else next((h for h in HEIGHTS if h >= lines), HEIGHTS[-1])
 
 
 def _beside_the_shared(rows: Sequence[Row]) -> list[bool]:
@@ -106,7 +107,7 @@ def _classes(row: Row, lines: int, far: bool) -> str:
     if far:
         classes.append("far")
     if lines > 1:
-        classes.append(f"k{next((h for h in HEIGHTS if h >= lines), HEIGHTS[-1])}")
+        classes.append(f"k{lines}")
     return " ".join(classes)
 
 

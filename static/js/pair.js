@@ -1,6 +1,6 @@
 /* Reading a pair: jumps through changes, evidence and facts, the change bar, only-changes and swapped sides. */
 
-import { readCells, rangeOf } from "./spots.js";
+import { rangesOf, readCells } from "./spots.js";
 
 const pair = document.getElementById("pair");
 const bar = document.querySelector(".judge");
@@ -12,7 +12,7 @@ export function words(id) {
 
 function light(name, ranges) {
   if (!("highlights" in CSS)) return;
-  CSS.highlights.set(name, new Highlight(...ranges.filter(Boolean)));
+  CSS.highlights.set(name, new Highlight(...ranges));
 }
 
 function show(thing) {
@@ -54,7 +54,10 @@ function placesOf(chip) {
 function spotsOf(chip) {
   const places = placesOf(chip);
   const [ls, le, rs, re] = places[Number(chip.dataset.at ?? 0) % places.length];
-  return [ls === "" ? null : rangeOf("l", Number(ls), Number(le)), rs === "" ? null : rangeOf("r", Number(rs), Number(re))];
+  return [
+    ...(ls === "" ? [] : rangesOf("l", Number(ls), Number(le))),
+    ...(rs === "" ? [] : rangesOf("r", Number(rs), Number(re))),
+  ];
 }
 
 function goToSpot(chip) {
@@ -62,14 +65,13 @@ function goToSpot(chip) {
   for (const other of document.querySelectorAll("[data-spot].here")) other.classList.remove("here");
   chip.classList.add("here");
   const spots = spotsOf(chip);
-  for (const spot of spots.filter(Boolean)) {
+  for (const spot of spots) {
     const node = spot.startContainer;
     const row = (node instanceof Element ? node : node.parentElement).closest(".pr");
     row?.classList.add("shown");
   }
   light("spot", spots);
-  const first = spots.find(Boolean);
-  if (first) show(first);
+  if (spots.length) show(spots[0]);
 }
 
 function step(kind, by) {
@@ -92,6 +94,7 @@ function onlyChanges(on = !pair.classList.contains("only")) {
   const wish = pair.classList.contains("kin") ? "dedupreview_shared" : "dedupreview_only";
   document.cookie = `${wish}=${on ? 1 : 0}; path=/; max-age=31536000; samesite=lax`;
   if (current) goToChange(current);
+  later();
 }
 
 /* Exchange what stands left and right. Answers name the texts themselves, so what was chosen stays true. */
@@ -133,14 +136,34 @@ export function swapSides() {
 
 const view = document.querySelector(".strip .view");
 
+/* Where each row begins on the bar, in lines as the server guessed them: the bar shows folded text too. */
+const starts = new Map();
+let lines = 0;
+for (const row of pair.querySelectorAll(".pr")) {
+  const height = Number(/(?:^| )k(\d+)/.exec(row.className)?.[1] ?? 1);
+  starts.set(row, [lines, lines + height]);
+  lines += height;
+}
+
+function rowAt(y, step) {
+  const box = pair.getBoundingClientRect();
+  let node = document.elementFromPoint(box.left + box.width / 2, y)?.closest(".pr, .fold");
+  while (node && !starts.has(node)) node = node[step];
+  return node;
+}
+
 function drawView() {
-  if (!view) return;
+  if (!view || !lines) return;
   const box = pair.querySelector(".texts").getBoundingClientRect();
   const room = innerHeight - (bar?.offsetHeight ?? 0);
-  const from = Math.min(Math.max(-box.top / box.height, 0), 1);
-  const to = Math.min(Math.max((room - box.top) / box.height, 0), 1);
-  view.setAttribute("x", String(1000 * from));
-  view.setAttribute("width", String(Math.max(1000 * (to - from), 0)));
+  const top = rowAt(Math.max(box.top, 0) + 16, "nextElementSibling");
+  const end = rowAt(Math.min(box.bottom, room) - 16, "previousElementSibling");
+  if (box.top > room || box.bottom < 0) return view.setAttribute("width", "0");
+  if (!top && !end) return undefined;
+  const from = (1000 * starts.get(top ?? end)[0]) / lines;
+  const to = (1000 * starts.get(end ?? top)[1]) / lines;
+  view.setAttribute("x", String(from));
+  return view.setAttribute("width", String(Math.max(to - from, 2)));
 }
 
 let drawing = false;

@@ -44,10 +44,8 @@ function unitsOf(text, points) {
   return units;
 }
 
-/* The boundary point at `offset` code points of the text of `side`; at the end of its cell where it lies beyond. */
-function point(side, offset) {
-  const cell = cellAt(side, offset);
-  if (!cell) return null;
+/* The boundary point at `offset` code points of a side's text, in this cell; at its end where that lies beyond. */
+function within(cell, offset) {
   let left = offset - cell.start;
   let last = null;
   for (const piece of pieces(cell.node)) {
@@ -65,15 +63,22 @@ function point(side, offset) {
     : [last.parentNode, [...last.parentNode.childNodes].indexOf(last) + 1];
 }
 
-/* The range of the page that shows [start, end) of a side, or null. */
-export function rangeOf(side, start, end) {
-  const from = point(side, start);
-  const to = point(side, Math.max(start, end));
-  if (!from || !to) return null;
-  const range = document.createRange();
-  range.setStart(...from);
-  range.setEnd(...to);
-  return range;
+/* The ranges of the page that show [start, end) of a side: one for each paragraph, never the other side's text. */
+export function rangesOf(side, start, end) {
+  const list = cells[side];
+  const first = list.indexOf(cellAt(side, start));
+  if (first < 0) return [];
+  const found = [];
+  for (let index = first; index < list.length; index += 1) {
+    const from = Math.max(start, list[index].start);
+    const to = Math.min(Math.max(start, end), list[index + 1]?.start ?? Infinity);
+    if (index > first && from >= end) break;
+    const range = document.createRange();
+    range.setStart(...within(list[index], from));
+    range.setEnd(...within(list[index], to));
+    found.push(range);
+  }
+  return found;
 }
 
 /* What of the texts is selected: {side: "left"|"right", start, end, text} in code points of raw, or null. */

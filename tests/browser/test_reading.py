@@ -118,7 +118,7 @@ def test_hostile_text_runs_nothing_and_offsets_hold(
     found = page.evaluate(
         f"""async () => {{
           const spots = await import('/static/js/spots.js');
-          const range = spots.rangeOf('l', {start}, {start + 3});
+          const [range] = spots.rangesOf('l', {start}, {start + 3});
           getSelection().removeAllRanges();
           getSelection().addRange(range);
           return [range.toString(), spots.selected()];
@@ -130,9 +130,14 @@ def test_hostile_text_runs_nothing_and_offsets_hold(
     assert page.locator(".chip.own").inner_text().startswith("第三条")
     hidden = texts.HOSTILE_A.index("宽与")
     text = page.evaluate(
-        f"async () => (await import('/static/js/spots.js')).rangeOf('l', {hidden}, {hidden + 2}).toString()"
+        f"async () => (await import('/static/js/spots.js')).rangesOf('l', {hidden}, {hidden + 2}).join('|')"
     )
     assert text == "宽与"
+    # A passage over several paragraphs lights up on its own side only.
+    across = page.evaluate(
+        "async () => (await import('/static/js/spots.js')).rangesOf('r', 0, 30).map(String)"
+    )
+    assert across == [texts.HOSTILE_B.splitlines()[0], texts.HOSTILE_B.splitlines()[1][:5]]
 
 
 def test_long_texts_answer_keys_quickly(

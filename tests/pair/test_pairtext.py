@@ -72,7 +72,7 @@ def test_change_bar_stays_small_for_thousands_of_changes() -> None:
     rendered = pairtext.render(compare(left, right), swapped=False)
     assert rendered.changes > 3_000
     assert rendered.strip.count("<a ") <= pairtext.BINS + 1
-    covered = set()
+    covered: set[int] = set()
     for first, last in re.findall(r'data-to="(\d+)" data-end="(\d+)"', rendered.strip):
         covered.update(range(int(first), int(last) + 1))
     assert covered == set(range(1, rendered.changes + 1))
