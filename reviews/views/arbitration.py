@@ -22,7 +22,7 @@ from reviews.errors import ReviewError
 from reviews.items import PairView
 from reviews.models import CauseCode, Judgment, Opinion, ReviewItem, ReviewRound, RoundMember
 from reviews.views import answers
-from reviews.views.items import draft_key, frame, item_for, item_page, read_pair
+from reviews.views.items import draft_key, frame, item_for, item_page, pairs_in, read_pair
 
 REFUSED_STATUS = {"decided_meanwhile": 409, "opinion_given": 409, "not_in_conflict": 409}
 KEYS = ("A", "B")
@@ -56,7 +56,7 @@ def conflict_list(request: HttpRequest, round_id: int) -> HttpResponse:
         "opined": opined,
         "first": waiting.first(),
         "waiting": waiting.count(),
-        "total": round.items.count(),
+        "total": pairs_in(round),
     }
     return render(request, "reviews/conflicts.html", context)
 

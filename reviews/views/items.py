@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.contrib import messages
@@ -115,7 +116,7 @@ def nothing_to_do(request: HttpRequest, round_id: int, why: str) -> HttpResponse
 
 def nothing(request: HttpRequest, round: ReviewRound, why: str | None) -> HttpResponse:
     person = person_of(request)
-    context: dict[str, Any] = {"round": round, "why": why, "total": round.items.count()}
+    context: dict[str, Any] = {"round": round, "why": why, "total": pairs_in(round)}
     context["done"] = judged_by(person, round)
     if why == "taken":
         # When the first of the seats that others hold comes free: a time, not who or what.
@@ -131,6 +132,16 @@ def nothing(request: HttpRequest, round: ReviewRound, why: str | None) -> HttpRe
         item__round=round, person=person, how=SeatDecline.How.RECUSE
     ).count()
     return render(request, "reviews/nothing.html", context)
+
+
+def pairs_in(round: ReviewRound) -> int:
+    """How many pairs a round has. They are chosen when it is opened and never change: a million need no recount."""
+    return _pairs_in(round.pk, round.created_at)
+
+
+@lru_cache(maxsize=256)
+def _pairs_in(round_id: int, _opened: datetime) -> int:
+    return ReviewItem.objects.filter(round_id=round_id).count()
 
 
 def judged_by(person: Person, round: ReviewRound) -> int:
@@ -220,7 +231,7 @@ def frame(view: PairView, person: Person) -> dict[str, Any]:
     annotates = view.part == "annotator"
     return {
         "now": timezone.now(),
-        "total": round.items.count(),
+        "total": pairs_in(round),
         "done": judged_by(person, round) if annotates else None,
         "guideline": view.guideline,
         "show_history": annotates,

@@ -78,6 +78,20 @@ def test_change_bar_stays_small_for_thousands_of_changes() -> None:
     assert covered == set(range(1, rendered.changes + 1))
 
 
+def test_rendering_long_texts_costs_less_than_comparing_them() -> None:
+    import time
+
+    left = (texts.RULE * 210)[:50_000]
+    right = left.replace("1500元", "2000元", 9).replace("两人", "三人", 5)
+    compare(texts.RULE, texts.REVISED)
+    began = time.perf_counter()
+    comparison = compare(left, right)
+    compared = time.perf_counter()
+    rendered = pairtext.render(comparison, swapped=False)
+    assert time.perf_counter() - compared < compared - began
+    assert len(rendered.html) < 20 * len(left)
+
+
 def test_minor_differences_are_named_not_numbered() -> None:
     rendered = pairtext.render(compare("两人，其中一人。", "两人,其中一人。"), swapped=False)
     assert rendered.changes == 0
