@@ -9,8 +9,8 @@ from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from reviews.labels import Label
 from reviews.models import ReviewItem
@@ -200,17 +200,19 @@ def shown_state(sides: str, *, swapped: int, scores: bool) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=32)
+# Small on purpose: a comparison of long texts is some megabytes, and every web worker keeps its own.
+@lru_cache(maxsize=2)
 def _compared(left: str, right: str) -> Comparison:
     return compare(left, right)
 
 
-@lru_cache(maxsize=32)
-def _rendered(left: str, right: str, sides: str) -> Rendered:
+@lru_cache(maxsize=16)
+def _rendered(left: str, right: str, sides: str, _language: str | None) -> Rendered:
+    """The rows carry words (left, equal paragraphs), so each language has its own."""
     return render(_compared(left, right), swapped=sides == "rl")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def _changed_facts(
     left: str, right: str, shared: tuple[tuple[int, int, int, int], ...] | None
 ) -> tuple[FactChange, ...]:
@@ -254,7 +256,7 @@ def reading_of(
     documents, their collections and source files, and ``item.candidate``.
     """
     left, right = item.pair.left, item.pair.right
-    rendered = _rendered(left.raw, right.raw, sides)
+    rendered = _rendered(left.raw, right.raw, sides, get_language())
     changes = facts_of(item)
     facts = _facts(changes, left.raw, right.raw, sides)
     kin = rendered.equal_share < KIN

@@ -22,7 +22,6 @@ from reviews.views.answers import version_words
 from reviews.views.items import item_for
 from screening import originals
 from screening.models import Document
-from screening.text.normalise import normalise
 
 
 @require("judge")
@@ -72,7 +71,12 @@ def original_text(request: HttpRequest, item_id: int, side: str) -> HttpResponse
     """The raw text of one side, complete and unmarked; ``?form=normalized`` gives what the screening compares."""
     document = _document(request, item_id, side)
     normalized = request.GET.get("form") == "normalized"
-    text = normalise(document.raw).text if normalized else document.raw
+    text = document.raw
+    if normalized:
+        # The kernels are loaded for who asks for them, not with every page.
+        from screening.text.normalise import normalise
+
+        text = normalise(document.raw).text
     context = {"document": document, "item_id": item_id, "text": text, "normalized": normalized}
     return render(request, "reviews/original_text.html", context)
 

@@ -344,6 +344,20 @@ def test_hostile_text_is_text() -> None:
     assert "收入&lt;3" in html
 
 
+def test_each_reader_gets_their_own_language(desk: Desk) -> None:
+    slot = seat(desk, desk.annotators[0])
+    client = signed_in(desk.annotators[0])
+    for language, word, other in (
+        ("zh-hans", "左先右后", "then right"),
+        ("en", "then right", "左先右后"),
+    ):
+        client.cookies["dedupreview_language"] = language
+        html = page_of(client, slot.item_id)
+        assert word in html
+        assert other not in html
+        assert f'data-a="{"左" if language == "zh-hans" else "left"}"' in html
+
+
 def test_page_has_no_inline_style_or_handler(desk: Desk) -> None:
     slot = seat(desk, desk.annotators[0])
     html = page_of(signed_in(desk.annotators[0]), slot.item_id)
