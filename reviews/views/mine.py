@@ -17,7 +17,6 @@ from dedupreview.people.access import person_of, require
 from reviews import judging
 from reviews.labels import LABEL_SIGNS, Label
 from reviews.models import Judgment, ReviewItem
-from reviews.queue import LIVE_STATES
 from reviews.views.answers import version_words
 from reviews.views.items import item_for
 from screening import originals
@@ -39,7 +38,8 @@ def _row(judgment: Judgment) -> dict[str, Any]:
     item = judgment.item
     first = judgment.created_at
     until = None
-    if judgment.counted and item.state in LIVE_STATES:
+    # By time alone until the pair is closed: an offer that vanished would tell that somebody disagrees.
+    if judgment.counted and item.state != ReviewItem.State.CLOSED:
         # The grace time runs from the first version; a correction does not prolong it.
         if judgment.version > 1:
             first = item.judgments.get(
