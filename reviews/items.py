@@ -29,7 +29,6 @@ from reviews.models import (
     RoundMember,
 )
 from reviews.outcomes import Outcome, outcome_of
-from reviews.queue import LIVE_STATES
 from screening.models import Candidate, Document
 
 NOT_YOURS = "This pair is not one that you may see."
@@ -232,8 +231,13 @@ def _scores(item: ReviewItem) -> Scores:
 
 
 def _may_correct(item: ReviewItem, own: list[Judgment], moment: datetime) -> bool:
+    """Whether the page offers a correction: by time alone until the pair is closed.
+
+    In a conflict the correction itself is refused; but if the offer vanished, reading the page would already tell the
+    author that somebody disagrees.
+    """
     first = next((j for j in own if j.counted and j.version == 1), None)
-    if first is None or item.state not in LIVE_STATES:
+    if first is None or item.state == ReviewItem.State.CLOSED:
         return False
     minutes = (moment - first.created_at).total_seconds() / 60
     return minutes <= item.round.grace_minutes

@@ -163,6 +163,9 @@ class ReviewItem(models.Model):
                 condition=Q(state__in=["open", "waiting"]),
                 name="item_live_queue",
             ),
+            models.Index(
+                fields=["round"], condition=Q(closed_by="arbitration"), name="item_arbitrated"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -146,6 +146,17 @@ def test_what_one_may_do():
     assert not pair_view(w.item(), a).can_correct
 
 
+def test_the_offer_to_correct_does_not_tell_that_somebody_disagrees():
+    w = world(1)
+    a, b, _c = w.annotators
+    mine = judge(w.round, a, "copy").judgment
+    before = pair_view(w.item(), a).can_correct
+    judge(w.round, b, "template")
+    assert pair_view(w.item(), a).can_correct == before is True
+    with pytest.raises(judging.JudgingError):
+        judging.submit(id=new_id(), slot=mine.slot, person=a, label="citation")
+
+
 def test_the_sides_are_dealt_by_person_and_stay_so():
     w = world(40, annotators=2)
     a, b = w.annotators
