@@ -23,12 +23,10 @@ from reviews.api.common import (
 from reviews.errors import ReviewError
 from reviews.models import (
     ReviewItem,
-    RoundMember,
 )
 from reviews.outcomes import outcome_of
 
 router = Router(tags=["reviews"])
-PART = RoundMember.Part
 
 
 class JudgmentIn(AnswerIn):

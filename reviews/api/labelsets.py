@@ -13,13 +13,9 @@ from dedupreview.api import ApiError, Failure
 from dedupreview.people.access import may, person_of, within_reach
 from reviews import labelsets as services
 from reviews.errors import ReviewError
-from reviews.models import (
-    RoundMember,
-)
 from screening.models import Collection
 
 router = Router(tags=["reviews"])
-PART = RoundMember.Part
 
 
 @router.post("/label-sets", response={200: dict, 201: dict, 400: Failure, 404: Failure})

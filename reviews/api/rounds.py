@@ -26,7 +26,6 @@ from reviews.models import (
 from screening.models import Document
 
 router = Router(tags=["reviews"])
-PART = RoundMember.Part
 
 
 class RoundOut(Schema):

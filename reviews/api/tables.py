@@ -18,11 +18,9 @@ from reviews.api.common import (
 )
 from reviews.models import (
     ReviewTable,
-    RoundMember,
 )
 
 router = Router(tags=["reviews"])
-PART = RoundMember.Part
 
 
 class TableOut(Schema):
