@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -35,18 +35,20 @@ def publish(
     """
     wanted = min(len(result.candidates), ROWS)
     written = Candidate.objects.filter(run=run_id)
-    if written.exists() and not _agrees(written, result, documents, wanted):
+    keys = _keys(result, documents, wanted)
+    if written.exists() and not _agrees(written, keys):
         written.delete()
+    tick(0, wanted)
+    pairs = _pairs(keys)
     source = islice(iter(result.candidates), wanted)
     done = 0
     while batch := list(islice(source, CHUNK)):
         tick(done, wanted)
-        keys = [_key(documents[found.left], documents[found.right]) for found in batch]
+        rows = [
+            _values(run_id, pairs[_key(documents[found.left], documents[found.right])], found)
+            for found in batch
+        ]
         with transaction.atomic():
-            pairs = _pairs(keys)
-            rows = [
-                _values(run_id, pairs[key], found) for key, found in zip(keys, batch, strict=True)
-            ]
             insert(Candidate, _FIELDS, rows, ignore_conflicts=True)
         done += len(batch)
     tick(done, wanted)
@@ -57,38 +59,37 @@ def _key(left: int, right: int) -> tuple[int, int]:
     return (left, right) if left < right else (right, left)
 
 
-def _agrees(written: Any, result: ScreeningResult, documents: Sequence[int], wanted: int) -> bool:
+def _keys(result: ScreeningResult, documents: Sequence[int], wanted: int) -> list[tuple[int, int]]:
+    """The keys of the first ``wanted`` pairs in rank order, without building the candidates."""
+    order = result.corpus.order
+    left = order[result.table.left[:wanted]].tolist()
+    right = order[result.table.right[:wanted]].tolist()
+    return [_key(documents[a], documents[b]) for a, b in zip(left, right, strict=True)]
+
+
+def _agrees(written: Any, keys: list[tuple[int, int]]) -> bool:
     """Whether every row that is there is the one that this attempt would write under its rank."""
     ranks = written.order_by("rank").values_list("rank", "pair__low_id", "pair__high_id")
-    table, order = result.table, result.corpus.order
-    for rank, low, high in ranks.iterator():
-        if rank > wanted:
-            return False
-        left, right = int(table.left[rank - 1]), int(table.right[rank - 1])
-        if _key(documents[int(order[left])], documents[int(order[right])]) != (low, high):
-            return False
-    return True
+    return all(
+        rank <= len(keys) and keys[rank - 1] == (low, high) for rank, low, high in ranks.iterator()
+    )
 
 
 def _pairs(keys: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The row of each pair, made where it is missing."""
-    found = dict(_known_pairs(keys))
-    missing = [
-        DocumentPair(low_id=low, high_id=high) for low, high in keys if (low, high) not in found
-    ]
-    if missing:
-        DocumentPair.objects.bulk_create(missing, batch_size=CHUNK, ignore_conflicts=True)
-        found |= dict(_known_pairs([(pair.low_id, pair.high_id) for pair in missing]))
-    return found
+    """The row of each pair, made where it is missing.
 
-
-def _known_pairs(keys: list[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], int]]:
-    wanted = set(keys)
-    for lows in chunks(sorted({low for low, _ in keys}), 900):
-        rows = DocumentPair.objects.filter(low_id__in=lows).values_list("low_id", "high_id", "pk")
-        for low, high, pk in rows.iterator(chunk_size=5000):
+    In the order of the keys and not of the ranks: so every row of the table is looked at once.
+    """
+    found: dict[tuple[int, int], int] = {}
+    for some in chunks(sorted(keys), 5 * CHUNK):
+        with transaction.atomic():
+            insert(DocumentPair, ("low", "high"), some, ignore_conflicts=True)
+        wanted = set(some)
+        rows = DocumentPair.objects.filter(low_id__gte=some[0][0], low_id__lte=some[-1][0])
+        for low, high, pk in rows.values_list("low_id", "high_id", "pk").iterator(chunk_size=5000):
             if (low, high) in wanted:
-                yield (low, high), pk
+                found[low, high] = pk
+    return found
 
 
 _FIELDS = (
