@@ -168,7 +168,7 @@ def run_json(result: ScreeningResult) -> str:
         for r in result.refusals
     ]
     record = {**result.manifest, "funnel": result.funnel, "left_out": left_out, "refused": refused}
-    return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _writer(file: TextIO) -> Any:

@@ -106,6 +106,20 @@ def normalise_fill(
 
 
 @kernel
+def window_key(symbols: Any, i: int, k: int, packed: bool) -> Any:
+    """The key of the window of ``k`` symbols at ``i``; see :func:`shingle_keys`."""
+    h = np.uint64(0)
+    if packed:
+        for j in range(k):
+            h = (h << np.uint64(21)) | np.uint64(symbols[i + j])
+        return h
+    h = np.uint64(k)
+    for j in range(k):
+        h = mix64(h ^ (np.uint64(symbols[i + j]) + MULTIPLIER))
+    return h
+
+
+@kernel
 def shingle_keys(
     symbols: Any, bounds: Any, k: int, packed: bool, lo: int, hi: int, key_bounds: Any, keys: Any
 ) -> None:
@@ -117,15 +131,7 @@ def shingle_keys(
     for d in range(lo, hi):
         o = key_bounds[d]
         for i in range(bounds[d], bounds[d + 1] - k + 1):
-            h = np.uint64(0)
-            if packed:
-                for j in range(k):
-                    h = (h << np.uint64(21)) | np.uint64(symbols[i + j])
-            else:
-                h = np.uint64(k)
-                for j in range(k):
-                    h = mix64(h ^ (np.uint64(symbols[i + j]) + MULTIPLIER))
-            keys[o] = h
+            keys[o] = window_key(symbols, i, k, packed)
             o += 1
 
 
@@ -873,9 +879,6 @@ def first_shared(
     out: Any,
 ) -> None:
     """Places in the left text of the first ``shown`` distinct shingles that the right text has too; -1 beyond."""
-    window = np.empty(1, dtype=np.uint64)
-    one = np.zeros(1, dtype=np.int64)
-    edge = np.empty(2, dtype=np.int64)
     met = np.empty(shown, dtype=np.uint64)
     for p in range(lo, hi):
         d, e = left[p], right[p]
@@ -884,10 +887,7 @@ def first_shared(
         for i in range(bounds[d], bounds[d + 1] - k + 1):
             if found == shown:
                 break
-            edge[0] = i
-            edge[1] = i + k
-            shingle_keys(symbols, edge, k, packed, 0, 1, one, window)
-            h = window[0]
+            h = window_key(symbols, i, k, packed)
             a, b = start, start + size
             while a < b:
                 m = (a + b) // 2
@@ -961,3 +961,15 @@ def spanning_pairs(left: Any, right: Any, count: int, out: Any) -> None:
         out[p] = a != b
         if a != b:
             parent[max(a, b)] = min(a, b)
+
+
+@kernel
+def component_roots(left: Any, right: Any, out: Any) -> None:
+    """The least member of the connected component of each item of ``out`` under these pairs."""
+    parent = np.arange(out.shape[0])
+    for p in range(left.shape[0]):
+        a, b = _root(parent, left[p]), _root(parent, right[p])
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+    for x in range(out.shape[0]):
+        out[x] = _root(parent, x)

@@ -19,6 +19,8 @@ from screening.text.words import Words, tokenise
 
 Floats = NDArray[np.float64]
 
+_NONE = np.empty(0, dtype=np.int64)
+
 
 @dataclass(slots=True)
 class Scores:
@@ -117,14 +119,17 @@ class Matcher:
         config = self.config
         digests = self._digests() if store is not None else []
         for space in self.spaces:
-            known: dict[int, NDArray[np.uint32]] = {}
+            entries, rows = _NONE, np.empty((0, config.num_perm), dtype=np.uint32)
             name = f"{config.fingerprint}-{space.k}"
             if store is not None:
-                stored = store.load(name, config.num_perm)
-                known = {e: stored[digest] for e, digest in enumerate(digests) if digest in stored}
-            self.rows.append(sign(space, config.num_perm, config.seed, self.threads, known))
-            self.signed += len(self.text_of) - len(known)
-            if store is not None and len(known) < len(digests):
+                places, stored = store.load(name, config.num_perm)
+                found = np.array([places.get(digest, -1) for digest in digests], dtype=np.int64)
+                entries, rows = np.flatnonzero(found >= 0), stored[found[found >= 0]]
+            self.rows.append(
+                sign(space, config.num_perm, config.seed, self.threads, known=(entries, rows))
+            )
+            self.signed += len(self.text_of) - len(entries)
+            if store is not None and len(entries) < len(digests):
                 store.save(name, digests, self.rows[-1])
 
     def _digests(self) -> list[bytes]:

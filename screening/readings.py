@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from screening import kernels
 from screening.result import PairTable, TextPairs, excerpts_of
 from screening.text.corpus import Corpus
 from screening.text.shingles import slices
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 WHOLE = 0.5
 """From this containment on whole texts are compared; below it only what surrounds shared passages."""
+
+ALL_READ = 50_000
+"""Runs of more candidates than this read the facts of pairs that are asked or share half of the smaller text only."""
 
 WORTH_A_PROCESS = 1_000_000
 """Characters to read from which a second process pays for its start."""
@@ -50,18 +55,21 @@ def read_changes(
 
 
 def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[int], list[Job]]:
-    """Rows whose raw texts differ, ordered by left document, and what to compare for each."""
-    order = np.lexsort((table.right, table.left))
+    """Rows whose raw texts differ and what to compare for each, families together so that a reading is soon done with."""
+    family = np.empty(len(corpus.documents), dtype=np.int64)
+    kernels.component_roots(table.left, table.right, family)
+    order = np.lexsort((table.right, table.left, family[table.left]))
     pair = table.text_pair[order]
-    scored = texts.scores.containment if len(texts.low) else np.empty(0)
-    near = np.zeros(len(order), dtype=bool)
-    near[pair >= 0] = scored[pair[pair >= 0]] < WHOLE
+    near = _far(texts, table)[order]
     left, right = table.left[order], table.right[order]
     spans = iter(excerpts_of(corpus, texts, left[near], right[near], pair[near]))
     rows: list[int] = []
     jobs: list[Job] = []
     documents = corpus.documents
-    found = (table.flags > 0)[order].tolist()
+    worth = table.flags > 0
+    if len(table) > ALL_READ:
+        worth &= ~_far(texts, table) | table.representative
+    found = worth[order].tolist()
     for row, d, e, confined, asked in zip(
         order.tolist(), left.tolist(), right.tolist(), near.tolist(), found, strict=True
     ):
@@ -79,6 +87,15 @@ def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[int]
             )
         )
     return rows, jobs
+
+
+def _far(texts: TextPairs, table: PairTable) -> NDArray[np.bool_]:
+    """Rows whose texts share less than :data:`WHOLE` of the smaller one."""
+    far = np.zeros(len(table), dtype=bool)
+    inside = table.text_pair >= 0
+    if inside.any():
+        far[inside] = texts.scores.containment[table.text_pair[inside]] < WHOLE
+    return far
 
 
 def _here(corpus: Corpus, jobs: Sequence[Job], report: Report) -> list[Answer]:

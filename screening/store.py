@@ -23,16 +23,20 @@ class SignatureStore:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
 
-    def load(self, fingerprint: str, num_perm: int) -> dict[bytes, NDArray[np.uint32]]:
-        """Signature (``num_perm`` values) by SHA-256 of the normalised text; empty where nothing usable is stored."""
+    def load(self, fingerprint: str, num_perm: int) -> tuple[dict[bytes, int], NDArray[np.uint32]]:
+        """Row by SHA-256 of the normalised text, and the rows (``num_perm`` values each); none where nothing usable is stored."""
+        nothing: tuple[dict[bytes, int], NDArray[np.uint32]] = (
+            {},
+            np.empty((0, num_perm), dtype=np.uint32),
+        )
         try:
             with np.load(self._path(fingerprint), allow_pickle=False) as stored:
                 digests, rows = stored["digests"].tobytes(), stored["rows"]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return {}
+            return nothing
         if rows.dtype != np.uint32 or rows.shape != (len(digests) // DIGEST, num_perm):
-            return {}
-        return {digests[DIGEST * i : DIGEST * (i + 1)]: row for i, row in enumerate(rows)}
+            return nothing
+        return {digests[DIGEST * i : DIGEST * (i + 1)]: i for i in range(len(rows))}, rows
 
     def save(self, fingerprint: str, digests: list[bytes], rows: NDArray[np.uint32]) -> None:
         """Replace what is stored under ``fingerprint``; a full or read-only disk is no error of the run."""

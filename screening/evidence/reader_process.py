@@ -22,7 +22,8 @@ Answer = list[tuple[object, ...]]
 """The fields of each change of one pair."""
 
 BATCH = 500
-REMEMBERED = 20_000
+REMEMBERED = 4_000
+"""Readings kept; one takes some 30 kB."""
 
 SHORT = 800
 """Texts of at most so many characters are compared whole even where they share one passage only."""
@@ -32,7 +33,7 @@ PASSAGES = 3
 
 
 def answers(texts: Mapping[int, str], jobs: Sequence[Job]) -> Iterator[Answer]:
-    """The fact changes of each job; sheets are kept while there is room, jobs should come ordered by left text."""
+    """The fact changes of each job; sheets are kept while there is room, jobs of one family should come together."""
     sheets: dict[int, FactSheet] = {}
     for left, right, spans in jobs:
         if spans is not None and max(len(texts[left]), len(texts[right])) > SHORT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -126,18 +126,18 @@ def sign(
     num_perm: int,
     seed: int,
     threads: int,
-    known: Mapping[int, NDArray[np.uint32]] | None = None,
+    known: tuple[NDArray[np.int64], NDArray[np.uint32]] | None = None,
 ) -> NDArray[np.uint32]:
     """MinHash values (entries, num_perm) uint32; an entry without shingles has datasketch's empty signature.
 
-    ``known`` gives signatures, by entry, that need not be computed.
+    ``known``: entries whose signatures need not be computed, and these.
     """
     a, b = permutations(num_perm, seed)
     rows = np.empty((len(shingles.bounds) - 1, num_perm), dtype=np.uint32)
     todo = np.ones(len(rows), dtype=bool)
-    for entry, row in (known or {}).items():
-        rows[entry] = row
-        todo[entry] = False
+    if known is not None:
+        rows[known[0]] = known[1]
+        todo[known[0]] = False
     entries = np.flatnonzero(todo)
     in_threads(
         lambda lo, hi: kernels.sign(shingles.keys, shingles.bounds, entries, a, b, lo, hi, rows),

@@ -60,7 +60,8 @@ def corpus(count: int, length: int = 2000, seed: int = 1) -> list[InputDocument]
             body[at] = "，。；"[at % 3]
         texts.append("".join(body))
     return [
-        InputDocument(f"b{n:07d}", text, hashlib.sha256(text.encode()).hexdigest()) for n, text in enumerate(texts)
+        InputDocument(f"b{n:07d}", text, hashlib.sha256(text.encode()).hexdigest())
+        for n, text in enumerate(texts)
     ]
 
 
@@ -76,7 +77,10 @@ Pairs = set[tuple[int, int]]
 
 def prototype(documents: Sequence[InputDocument]) -> Pairs:
     """As the article does it: Python normalisation, update() per shingle, MinHashLSH, sets, difflib excerpts."""
-    texts = ["".join(c for c in unicodedata.normalize("NFKC", d.raw).casefold() if c.isalnum()) for d in documents]
+    texts = [
+        "".join(c for c in unicodedata.normalize("NFKC", d.raw).casefold() if c.isalnum())
+        for d in documents
+    ]
     sets = [{t[i : i + 3] for i in range(len(t) - 2)} for t in texts]
     index = MinHashLSH(num_perm=128, threshold=THRESHOLD, weights=(0.2, 0.8))
     found: Pairs = set()
@@ -87,7 +91,9 @@ def prototype(documents: Sequence[InputDocument]) -> Pairs:
         for other in index.query(sketch):
             if len(sets[other] & shingles) / len(sets[other] | shingles) >= THRESHOLD:
                 found.add((other, number))
-                difflib.SequenceMatcher(None, texts[other], texts[number], autojunk=False).get_matching_blocks()
+                difflib.SequenceMatcher(
+                    None, texts[other], texts[number], autojunk=False
+                ).get_matching_blocks()
         index.insert(number, sketch)
     return found
 
@@ -96,11 +102,16 @@ def tuned(documents: Sequence[InputDocument]) -> Pairs:
     """datasketch in bulk with a cheap hash, MinHashLSH, sets, and rapidfuzz for the excerpts."""
     import zlib
 
-    texts = ["".join(filter(str.isalnum, unicodedata.normalize("NFKC", d.raw).casefold())) for d in documents]
+    texts = [
+        "".join(filter(str.isalnum, unicodedata.normalize("NFKC", d.raw).casefold()))
+        for d in documents
+    ]
     sets = [{t[i : i + 3] for i in range(len(t) - 2)} for t in texts]
     index = MinHashLSH(num_perm=128, threshold=THRESHOLD, weights=(0.2, 0.8))
     found: Pairs = set()
-    sketches = MinHash.bulk([[s.encode() for s in shingles] for shingles in sets], num_perm=128, hashfunc=zlib.crc32)
+    sketches = MinHash.bulk(
+        [[s.encode() for s in shingles] for shingles in sets], num_perm=128, hashfunc=zlib.crc32
+    )
     for number, (sketch, shingles) in enumerate(zip(sketches, sets, strict=True)):
         for other in index.query(sketch):
             if len(sets[other] & shingles) / len(sets[other] | shingles) >= THRESHOLD:
@@ -126,9 +137,15 @@ def against_peers(quick: bool) -> None:
     slow, slow_pairs = cpu(lambda: prototype(some))
     slow *= len(documents) / len(some)
     planted = {(n - 1, n) for n in range(9, len(documents), 10)}
-    print(f"1,000 documents: engine {ours:.3f} s, tuned datasketch + rapidfuzz {theirs:.2f} s = {theirs / ours:.1f} x")
-    print(f"  prototype {slow:.1f} s = {slow / ours:.0f} x{' (from 100 documents)' if quick else ''}")
-    print(f"  pairs: engine {len(pairs)}, tuned {len(tuned_pairs)}, same {pairs == tuned_pairs}, planted found {planted <= pairs}")
+    print(
+        f"1,000 documents: engine {ours:.3f} s, tuned datasketch + rapidfuzz {theirs:.2f} s = {theirs / ours:.1f} x"
+    )
+    print(
+        f"  prototype {slow:.1f} s = {slow / ours:.0f} x{' (from 100 documents)' if quick else ''}"
+    )
+    print(
+        f"  pairs: engine {len(pairs)}, tuned {len(tuned_pairs)}, same {pairs == tuned_pairs}, planted found {planted <= pairs}"
+    )
     if not quick:
         print(f"  prototype finds the same: {slow_pairs == pairs}")
 
@@ -141,7 +158,13 @@ def signatures() -> None:
     from screening.text.shingles import shingle, sign
 
     documents = corpus(300)
-    packed = pack(documents, lambda d: JACCARD_ONLY.normalise_options, folding=False, threads=1, tick=lambda a, b: None)
+    packed = pack(
+        documents,
+        lambda d: JACCARD_ONLY.normalise_options,
+        folding=False,
+        threads=1,
+        tick=lambda a, b: None,
+    )
     texts = [packed.text(c) for c in range(packed.size)]
     tokens = [[t[i : i + 3] for i in range(len(t) - 2)] for t in texts]
 
@@ -151,12 +174,19 @@ def signatures() -> None:
     ours()
     best, rows = min((cpu(ours) for _ in range(5)), key=lambda item: item[0])
     line = f"signatures: engine {len(texts) / best:,.0f} documents/s"
-    took, sketches = cpu(lambda: list(MinHash.bulk(tokens[:60], num_perm=128, hashfunc=shingle_hash, scheme="affine32")))
+    took, sketches = cpu(
+        lambda: list(
+            MinHash.bulk(tokens[:60], num_perm=128, hashfunc=shingle_hash, scheme="affine32")
+        )
+    )
     equal = all(np.array_equal(s.hashvalues, row) for s, row in zip(sketches, rows, strict=False))
     line += f"; bit-identical to datasketch: {equal}"
     took, _ = cpu(
         lambda: list(
-            MinHash.bulk([[t[i : i + 3].encode() for i in range(len(t) - 2)] for t in texts[:60]], num_perm=128)
+            MinHash.bulk(
+                [[t[i : i + 3].encode() for i in range(len(t) - 2)] for t in texts[:60]],
+                num_perm=128,
+            )
         )
     )
     line += f"; datasketch bulk {60 / took:,.0f} = {took / 60 * len(texts) / best:.0f} x"
@@ -185,7 +215,12 @@ def peers(texts: list[str]) -> Iterator[tuple[str, Callable[[], Any]]]:
 
         def gaoya() -> None:
             index = MinHashStringIndex(
-                hash_size=32, jaccard_threshold=0.5, num_bands=32, band_size=4, analyzer="char", ngram_range=(3, 3)
+                hash_size=32,
+                jaccard_threshold=0.5,
+                num_bands=32,
+                band_size=4,
+                analyzer="char",
+                ngram_range=(3, 3),
             )
             for number, each in enumerate(texts):
                 index.insert_document(number, each)
@@ -202,7 +237,9 @@ def growth() -> None:
         documents = corpus(count, 500, seed=3)
         engine(documents[:50])
         times[count] = min(cpu(lambda d=documents: engine(d))[0] for _ in range(2))
-    print(f"growth: 2,000 {times[2_000]:.2f} s, 20,000 {times[20_000]:.2f} s = {times[20_000] / times[2_000]:.1f} x")
+    print(
+        f"growth: 2,000 {times[2_000]:.2f} s, 20,000 {times[20_000]:.2f} s = {times[20_000] / times[2_000]:.1f} x"
+    )
 
 
 def increment() -> None:
@@ -212,9 +249,13 @@ def increment() -> None:
         store = SignatureStore(folder)
         screen(documents[:20_000], JACCARD_ONLY, facts=False, threads=1, cache=store)
         full, fresh = cpu(lambda: screen(documents, JACCARD_ONLY, facts=False, threads=1))
-        took, grown = cpu(lambda: screen(documents, JACCARD_ONLY, facts=False, threads=1, cache=store))
+        took, grown = cpu(
+            lambda: screen(documents, JACCARD_ONLY, facts=False, threads=1, cache=store)
+        )
     same = list(fresh.candidates) == list(grown.candidates)
-    print(f"increment of 1 %: {took:.2f} s of {full:.2f} s = {took / full:.0%}; {grown.matcher.signed} signed; same result: {same}")
+    print(
+        f"increment of 1 %: {took:.2f} s of {full:.2f} s = {took / full:.0%}; {grown.matcher.signed} signed; same result: {same}"
+    )
 
 
 def degenerate() -> None:
@@ -223,10 +264,16 @@ def degenerate() -> None:
         "60 identical texts": ["改".join("造资金由区级统筹安排") * 4] * 60,
         "50,000 identical characters": ["哈" * 50_000, "哈" * 50_001],
         "periodic text": ["一二三四五六七" * 7_000, "四五六七一二三" * 7_000],
-        "a line of 200,000 characters": [corpus(1, 200_000, 9)[0].raw, corpus(1, 200_000, 9)[0].raw[:150_000]],
+        "a line of 200,000 characters": [
+            corpus(1, 200_000, 9)[0].raw,
+            corpus(1, 200_000, 9)[0].raw[:150_000],
+        ],
     }
     for name, texts in cases.items():
-        documents = [InputDocument(f"x{n:02d}", t, hashlib.sha256(t.encode()).hexdigest()) for n, t in enumerate(texts)]
+        documents = [
+            InputDocument(f"x{n:02d}", t, hashlib.sha256(t.encode()).hexdigest())
+            for n, t in enumerate(texts)
+        ]
         took, result = cpu(lambda d=documents: screen(d, ScreeningConfig(), facts=False, threads=1))
         print(f"{name}: {took:.2f} s, {len(result.candidates)} pairs")
 
@@ -238,11 +285,15 @@ def public(folder: Path) -> None:
         row = json.loads(line)
         raw = (folder / row["path"]).read_bytes().decode("utf-8")
         documents.append(
-            InputDocument(row["doc_id"], raw, row["sha256"], metadata={"doc_number": row["doc_number"]})
+            InputDocument(
+                row["doc_id"], raw, row["sha256"], metadata={"doc_number": row["doc_number"]}
+            )
         )
     result = screen(documents, ScreeningConfig(), facts=False)
     candidates = list(result.candidates)
-    place = {frozenset((documents[c.left].doc_id, documents[c.right].doc_id)): c for c in candidates}
+    place = {
+        frozenset((documents[c.left].doc_id, documents[c.right].doc_id)): c for c in candidates
+    }
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     channels: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for line in (folder / "pairs.jsonl").read_text("utf-8").splitlines():
@@ -254,10 +305,16 @@ def public(folder: Path) -> None:
             counts[name][2] += found is not None and found.rank <= 3 * len(documents)
         for channel in found.channels if found else ():
             channels[row["label"]][channel] += 1
-    print(f"public pairs: {len(candidates)} candidates = {len(candidates) / len(documents):.1f} a document")
-    for name, (total, found_count, early) in sorted(counts.items(), key=lambda item: item[0].strip()):
+    print(
+        f"public pairs: {len(candidates)} candidates = {len(candidates) / len(documents):.1f} a document"
+    )
+    for name, (total, found_count, early) in sorted(
+        counts.items(), key=lambda item: item[0].strip()
+    ):
         by = dict(channels.get(name, {}))
-        print(f"  {name}: {found_count}/{total} = {found_count / total:.3f}, in the first 3 x documents {early / total:.3f} {by or ''}")
+        print(
+            f"  {name}: {found_count}/{total} = {found_count / total:.3f}, in the first 3 x documents {early / total:.3f} {by or ''}"
+        )
 
 
 def scale(folder: Path) -> None:
@@ -268,28 +325,52 @@ def scale(folder: Path) -> None:
         for line in file:
             row = json.loads(line)
             digest = hashlib.sha256(row["raw"].encode()).hexdigest()
-            documents.append(InputDocument(row["doc_id"], row["raw"], digest, source_id=row["source_id"], version=row["version"]))
+            documents.append(
+                InputDocument(
+                    row["doc_id"],
+                    row["raw"],
+                    digest,
+                    source_id=row["source_id"],
+                    version=row["version"],
+                )
+            )
     marks: dict[str, float] = {}
     result = screen(
-        documents, ScreeningConfig(), progress=lambda stage, done, total: marks.setdefault(stage, time.time() - started) and None
+        documents,
+        ScreeningConfig(),
+        progress=lambda stage, done, total: marks.setdefault(stage, time.time() - started) and None,
     )
     marks["files"] = time.time() - started
     with tempfile.TemporaryDirectory() as out:
         write_run(out, result, documents)
     usage = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    wall, used = time.time() - started, time.process_time() - before + usage[1].ru_utime + usage[1].ru_stime
-    print(f"{len(documents):,} documents: {wall:.1f} s wall, {used:.1f} s CPU, {len(result.candidates):,} candidates")
+    wall, used = (
+        time.time() - started,
+        time.process_time() - before + usage[1].ru_utime + usage[1].ru_stime,
+    )
+    print(
+        f"{len(documents):,} documents: {wall:.1f} s wall, {used:.1f} s CPU, {len(result.candidates):,} candidates"
+    )
     print("  stages begin at " + ", ".join(f"{name} {at:.1f}" for name, at in marks.items()))
-    print(f"  peak {usage[0].ru_maxrss / 1024:.0f} MB, largest child {usage[1].ru_maxrss / 1024:.0f} MB")
+    print(
+        f"  peak {usage[0].ru_maxrss / 1024:.0f} MB, largest child {usage[1].ru_maxrss / 1024:.0f} MB"
+    )
 
 
 def main() -> None:
     """Run every measurement."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--scale", type=Path)
-    parser.add_argument("--public", type=Path, default=ROOT.parent / "shared" / "corpora" / "public")
-    parser.add_argument("--only", choices=["peers", "signatures", "growth", "increment", "degenerate", "public", "scale"])
+    parser.add_argument(
+        "--public", type=Path, default=ROOT.parent / "shared" / "corpora" / "public"
+    )
+    parser.add_argument(
+        "--only",
+        choices=["peers", "signatures", "growth", "increment", "degenerate", "public", "scale"],
+    )
     args = parser.parse_args()
     work: dict[str, Callable[[], None]] = {
         "signatures": signatures,
