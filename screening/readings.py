@@ -31,6 +31,8 @@ ALL_READ = 50_000
 WORTH_A_PROCESS = 1_000_000
 """Characters to read from which a second process pays for its start."""
 
+PROGRAM = "screening.evidence.reader_process"
+
 Report = Callable[[str, int, int], None]
 
 
@@ -145,7 +147,7 @@ def _in_processes(
 
 def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "screening.evidence.reader_process"],
+        [sys.executable, "-m", PROGRAM],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=Path(__file__).resolve().parents[1],

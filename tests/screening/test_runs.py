@@ -278,3 +278,19 @@ def test_a_grown_collection_computes_only_what_is_new(tmp_path: Path) -> None:
         file.write_bytes(b"damaged")
     again = screen(docs, config, cache=store, facts=False)
     assert again.matcher.signed == len(again.matcher.text_of)
+
+
+def test_facts_read_in_processes_are_the_same_even_when_one_dies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    docs = documents(
+        f"第{n}号仓库租金{m}万元，每{'周' if m % 2 else '天'}盘点一次，由值班员在{n}日内登记造册并报备。"
+        for n in range(3, 9)
+        for m in (5, 6)
+    )
+    here = list(screen(docs, ScreeningConfig(), threads=1).candidates)
+    assert any(c.fact_changes for c in here)
+    monkeypatch.setattr("screening.readings.WORTH_A_PROCESS", 0)
+    assert list(screen(docs, ScreeningConfig(), threads=2).candidates) == here
+    monkeypatch.setattr("screening.readings.PROGRAM", "screening.evidence.no_such_program")
+    assert list(screen(docs, ScreeningConfig(), threads=2).candidates) == here
