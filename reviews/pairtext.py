@@ -241,7 +241,8 @@ def _gutter(
         words = str(first) if first == last else f"{first}–{last}"
         parts.append(
             f'<a class="go" href="#change-{first}" id="change-{first}" data-go="{first}"'
-            f' data-c="{first}"><b>{sign}</b> {words}</a>'
+            f' data-c="{first}" aria-label="{_("change %(number)s") % {"number": words}}">'
+            f'<b aria-hidden="true">{sign}</b> {words}</a>'
         )
     if partner is not None:
         other = comparison.rows[partner]

@@ -264,19 +264,24 @@ def _correction(view: PairView, current: Judgment, person: Person) -> dict[str, 
     return {
         "slot_id": current.slot_id,
         "draft_key": draft_key(view, person, "correct"),
-        "cards": [answers.card_of(current, view, _("Your judgment"))],
+        "cards": _own_cards(view, current),
         "notice": _(
             "You have judged this pair. You may still correct it; the earlier version is kept."
         ),
     }
 
 
+def _own_cards(view: PairView, current: Judgment | None) -> list[dict[str, Any]]:
+    if current is None:
+        return []
+    card = answers.card_of(current, view, _("Your judgment"))
+    return [card | {"version_note": answers.version_words(current)}]
+
+
 def _record(view: PairView, current: Judgment | None) -> dict[str, Any]:
     """What may be read of a pair: everything once it is closed, before that one's own judgment."""
     if view.outcome is None:
-        cards = [] if current is None else [answers.card_of(current, view, _("Your judgment"))]
-        notice = _("This pair is not settled yet.")
-        return {"cards": cards, "notice": notice}
+        return {"cards": _own_cards(view, current), "notice": _("This pair is not settled yet.")}
     cards = []
     for judgment in view.judgments:
         letter = answers.LETTERS[(judgment.slot.number - 1) % len(answers.LETTERS)]

@@ -34,4 +34,4 @@ def sign_in(page: Page, live_server: Any) -> Callable[[Person], Page]:
 
 def ready(page: Page) -> None:
     """Wait until the page's scripts listen."""
-    page.wait_for_function("document.documentElement.dataset.ready === '1'")
+    page.wait_for_selector("html[data-ready]", state="attached")

@@ -216,6 +216,7 @@ def test_lapsed_seat_is_told_plainly_and_the_answer_kept(desk: Desk) -> None:
     assert "作为补充保留" in response.content.decode()
     stored = Judgment.objects.get()
     assert stored.counted is False
+    assert "补充，不计入" in page_of(client, slot.item_id)
 
 
 def test_later_and_recuse(desk: Desk) -> None:
