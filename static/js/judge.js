@@ -58,9 +58,10 @@ function needWords() {
   field.placeholder = needed ? field.dataset.needed : field.dataset.free;
 }
 
-/* Facts that differ have to be looked at before two texts are called copies; other labels already say that they differ. */
+/* Facts that differ have to be looked at before two texts are called copies; other labels already say that they differ,
+ * and a decision is never without its reason in words. */
 function unchecked() {
-  if (label() !== "copy") return [];
+  if (label() !== "copy" || mode === "decide") return [];
   return [...document.querySelectorAll('input[name="checked"]')].filter((box) => !box.checked);
 }
 
