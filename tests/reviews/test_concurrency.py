@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection, connections
@@ -24,11 +25,11 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
 
 
-def at_once(count: int, act) -> list[object]:
+def at_once(count: int, act) -> list[Any]:
     """Results of ``act(n)`` in ``count`` threads that start together, each with its own connection; errors are raised."""
     barrier = threading.Barrier(count)
 
-    def one(number: int) -> object:
+    def one(number: int) -> Any:
         try:
             barrier.wait(20)
             return act(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, models, transaction
@@ -64,7 +65,7 @@ def copy_of(row: models.Model, **changes):
     fields.pop(row._meta.pk.attname)
     if isinstance(row, (Judgment, Opinion, Arbitration)):
         fields["id"] = uuid.uuid4()
-    return type(row).objects.create(**{**fields, **changes})
+    return type(row)._default_manager.create(**{**fields, **changes})
 
 
 def test_round(w):
@@ -84,6 +85,7 @@ def test_item(w):
     change = ReviewItem.objects.filter(pk=item.pk).update
     refused("item_state_is_known", lambda: change(state="lost"))
     now = timezone.now()
+    wrong: dict[str, Any]
     for wrong in (
         {"state": "closed"},
         {"state": "closed", "closed_by": "agreement"},
@@ -136,6 +138,7 @@ def test_judgment(w):
     refused("one_counted_first_judgment_per_slot", lambda: copy_of(judgment, annotator_id=b.pk))
     other = judgment.item.slots.exclude(pk=judgment.slot_id).get()
     refused("counted_version_once", lambda: copy_of(judgment, slot_id=other.pk))
+    wrong: dict[str, Any]
     for wrong in ({"version": 2}, {"version": 1, "supersedes_id": judgment.pk}):
         refused(
             "judgment_supersedes_iff_later_version",

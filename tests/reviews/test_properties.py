@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -34,9 +35,9 @@ class Story:
         self.round = self.world.round
         self.now = timezone.now()
         self.chance = random.Random(seed)
-        self.ever_held: list[tuple[ReviewSlot, object]] = []
+        self.ever_held: list[tuple[ReviewSlot, Any]] = []
         self.sent: list[dict] = []
-        self.records: dict[object, str] = {}
+        self.records: dict[Any, str] = {}
         self.happened: Counter[str] = Counter()
 
     def annotator(self):
@@ -179,7 +180,7 @@ class Story:
 
     def check_records(self) -> None:
         """Nothing written before has changed or gone, and everything carries a true digest."""
-        now = {}
+        now: dict[Any, str] = {}
         for judgment in judgments_of(self.round.pk):
             assert is_intact(judgment)
             now["judgment", judgment.pk] = judgment.digest

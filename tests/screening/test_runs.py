@@ -53,7 +53,7 @@ def test_the_example_of_the_article(tmp_path: Path) -> None:
     assert list(found) == [("A", "B"), ("A", "C"), ("B", "C")]
     texts = {name: normalise(raw).text for name, raw in ARTICLE.items()}
     for (a, b), candidate in found.items():
-        assert candidate["jaccard"] == brute_jaccard(texts[a], texts[b], 3)
+        assert candidate["jaccard"] == brute_jaccard(texts[str(a)], texts[str(b)], 3)
     assert found["A", "B"]["jaccard"] == 1.0
     assert 0 < brute_jaccard(texts["A"], texts["D"], 3) < 0.1
     assert brute_jaccard(texts["A"], texts["E"], 3) == 0.0

@@ -115,8 +115,8 @@ def test_listed_pairs(cases: list[dict[str, Any]], shared: Path) -> None:
         if case["area"] == "lsh" and isinstance(expected.get("listed"), list):
             texts = letters(case, shared)
             names = list(texts)
-            found = pairs(run(list(texts.values()), channels=["exact", "minhash"], **settings))
-            assert sorted(names[a] + names[b] for a, b in found) == expected["listed"], case["id"]
+            joined = pairs(run(list(texts.values()), channels=["exact", "minhash"], **settings))
+            assert sorted(names[a] + names[b] for a, b in joined) == expected["listed"], case["id"]
             checked += 1
         if "pair1" in given:
             for name in ("pair1", "pair2"):
