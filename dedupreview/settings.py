@@ -227,6 +227,10 @@ INTAKE_LIMITS = {
     "text_bytes": env_int("DEDUPREVIEW_MAX_TEXT_BYTES", 64 << 20),
     "rows": env_int("DEDUPREVIEW_MAX_ROWS", 2_000_000),
     "archive_bytes": env_int("DEDUPREVIEW_MAX_ARCHIVE_BYTES", 2 << 30),
+    "office_bytes": env_int("DEDUPREVIEW_MAX_OFFICE_BYTES", 256 << 20),
+    "pages": env_int("DEDUPREVIEW_MAX_PAGES", 3000),
+    "seconds": env_int("DEDUPREVIEW_READER_SECONDS", 60),
+    "reader_bytes": env_int("DEDUPREVIEW_READER_BYTES", 1 << 30),
 }
 
 # A folder is uploaded as one request with one part per file and one field per path.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from screening.documents import Problem
 
@@ -28,6 +28,18 @@ class Limits:
     """Unpacked bytes for each packed byte; plain text packs about 1 to 10."""
     archive_free_bytes: int = 1 << 20
     """Below this size the ratio does not count: small repetitive files are harmless."""
+    office_bytes: int = 256 << 20
+    """What a .docx or .xlsx may unpack to."""
+    pages: int = 3000
+    """Pages of a PDF."""
+    seconds: int = 60
+    """Time for one .docx, .pdf, .html or .xlsx, which is read in a process of its own that is ended then."""
+    reader_bytes: int = 1 << 30
+    """Memory that the process of such a reader may take."""
+
+    def of_office_files(self) -> Limits:
+        """The same limits with the smaller bound for what an office file may unpack to."""
+        return replace(self, archive_bytes=min(self.office_bytes, self.archive_bytes))
 
 
 DEFAULT_LIMITS = Limits()

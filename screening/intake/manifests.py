@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from screening.documents import OPTIONAL_METADATA, InputDocument, Problem, Refusal
-from screening.intake import encodings, tables
+from screening.intake import encodings, formats, tables
+from screening.intake.apart import Reader
 from screening.intake.cleaning import clean
 from screening.intake.fields import FIELD_NAMES, columns, doc_id_of, field_of, metadata_of
 from screening.intake.limits import Limits, size_problem
 from screening.intake.model import Entry, Note, ReadDocument
-from screening.intake.plain import PlainText, read_text
+from screening.intake.plain import PlainText
 from screening.intake.trees import OUTSIDE, Tree, relative_name
 
-TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown")
 _SNIFFED_BYTES = 1 << 20
 
 
@@ -29,6 +29,7 @@ class Manifest:
     file: str
     tree: Tree
     limits: Limits
+    reader: Reader
     collection: str = ""
     base: str = ""
     unknown: set[str] = field(default_factory=set)
@@ -164,7 +165,7 @@ def read_csv(manifest: Manifest, data: bytes, *, encoding: str | None = None) ->
 
 def read_spreadsheet(manifest: Manifest, data: bytes) -> Iterator[Entry]:
     """The documents of every sheet whose header names a doc_id and a text; other sheets are noted."""
-    sheets = tables.read_spreadsheet(data, limits=manifest.limits)
+    sheets = manifest.reader.read_spreadsheet(data)
     if isinstance(sheets, Problem):
         yield Refusal(manifest.file, sheets)
         return
@@ -341,7 +342,7 @@ def _named_file(
         return Refusal(
             place, Problem("path_missing", "There is no file %(path)s", {"path": path}), doc_id
         )
-    read = read_file(manifest.tree, full, size, manifest.limits)
+    read = read_file(manifest, full, size)
     if isinstance(read, Problem):
         return Refusal(place, read, doc_id)
     text, sha256 = read
@@ -362,18 +363,17 @@ def _named_file(
     return ReadDocument(document, raw_sha256, place, full, "", warnings)
 
 
-def read_file(tree: Tree, name: str, size: int, limits: Limits) -> tuple[PlainText, str] | Problem:
+def read_file(manifest: Manifest, name: str, size: int) -> tuple[PlainText, str] | Problem:
     """A file that is one text, and the sha256 of its bytes."""
+    limits = manifest.limits
     if problem := size_problem(size, limits.text_bytes):
         return problem
     try:
-        with tree.open(name) as stream:
+        with manifest.tree.open(name) as stream:
             data = stream.read()
     except Exception as error:  # a damaged archive member raises many kinds
         return Problem("unreadable", "The file cannot be read: %(error)s", {"error": str(error)})
-    if problem := wrong_kind(name, data):
-        return problem
-    text = read_text(data, markdown=name.casefold().endswith((".md", ".markdown")))
+    text = formats.read_one(name, data, limits, manifest.reader)
     if isinstance(text, Problem):
         return text
     if len(text.raw) > limits.text_chars:
@@ -383,39 +383,3 @@ def read_file(tree: Tree, name: str, size: int, limits: Limits) -> tuple[PlainTe
             {"length": len(text.raw), "limit": limits.text_chars},
         )
     return text, hashlib.sha256(data).hexdigest()
-
-
-MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"%PDF-", "PDF"),
-    (b"PK\x03\x04", "ZIP"),
-    (b"PK\x05\x06", "ZIP"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office 97–2003"),
-    (b"{\\rtf", "RTF"),
-    (b"\x89PNG", "PNG"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"GIF8", "GIF"),
-    (b"\x1f\x8b", "gzip"),
-    (b"7z\xbc\xaf\x27\x1c", "7z"),
-    (b"Rar!", "RAR"),
-    (b"SQLite format 3\0", "SQLite"),
-    (b"\x7fELF", "ELF"),
-)
-
-
-def kind_of(data: bytes) -> str | None:
-    """What a binary file is by its first bytes; None for what may be text."""
-    return next((kind for magic, kind in MAGIC if data.startswith(magic)), None)
-
-
-def wrong_kind(name: str, data: bytes) -> Problem | None:
-    """Why a file must not be read as text although something says that it is one."""
-    suffix = name.casefold().rpartition(".")[2] if "." in name.rpartition("/")[2] else ""
-    if suffix and not f".{suffix}".endswith(TEXT_SUFFIXES):
-        return Problem(
-            "format_unsupported",
-            "Files of the kind .%(suffix)s are not read; save the text as .txt, or list it in a .jsonl, .csv or .xlsx",
-            {"suffix": suffix},
-        )
-    if kind := kind_of(data[:16]):
-        return Problem("not_text", "It is no text but a %(kind)s file", {"kind": kind})
-    return None

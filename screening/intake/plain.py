@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from screening.documents import Problem
@@ -28,13 +30,57 @@ def read_text(
     if isinstance(decoded, Problem):
         return decoded
     text, found = front_matter(decoded.text) if markdown else (decoded.text, {})
+    return finished(text, found, decoded.warnings)
+
+
+def finished(
+    text: str, found: Mapping[str, object], warnings: tuple[Problem, ...] = ()
+) -> PlainText | Problem:
+    """What a reader has found, cleaned: no text is a problem, and layout that repeats is named but not cut."""
     cleaned = clean(text)
     if isinstance(cleaned, Problem):
         return cleaned
     metadata = metadata_of(found)
     if isinstance(metadata, Problem):
         return metadata
-    return PlainText(cleaned.text, metadata, (*decoded.warnings, *cleaned.warnings))
+    warnings = (*warnings, *cleaned.warnings, *repeated_lines(cleaned.text))
+    return PlainText(cleaned.text, metadata, warnings)
+
+
+REPEATS = 3
+SHORT_LINE = 30
+_SHOWN_LINES = 5
+
+
+def repeated_lines(text: str) -> tuple[Problem, ...]:
+    """A warning about short lines (30 characters at most) that come three times or more: page furniture, most likely.
+
+    Lines that look alike but for their digits, such as page numbers, count as one.
+    """
+    if text.count("\n") < REPEATS - 1:
+        return ()
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for line in text.splitlines():
+        line = line.strip()
+        if line and len(line) <= SHORT_LINE:
+            masked = re.sub(r"\d+", "0", line) if _PAGE_NUMBER.fullmatch(line) else line
+            counts[masked] += 1
+            first.setdefault(masked, line)
+    found = [(masked, count) for masked, count in counts.most_common(50) if count >= REPEATS]
+    if not found:
+        return ()
+    shown = ", ".join(f"“{first[masked]}” ×{count}" for masked, count in found[:_SHOWN_LINES])
+    return (
+        Problem(
+            "repeated_lines",
+            "Short lines that repeat, perhaps layout: %(lines)s; they were left in the text",
+            {"lines": shown},
+        ),
+    )
+
+
+_PAGE_NUMBER = re.compile(r"[-—–－·\s]*(?:第\s*)?\d{1,5}\s*(?:页|/\s*\d{1,5})?[-—–－·\s]*")
 
 
 _FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n")

@@ -10,9 +10,11 @@ from typing import BinaryIO
 
 from screening.documents import Problem, Refusal
 from screening.intake import manifests, tables
+from screening.intake.apart import Reader
 from screening.intake.fields import length_problem
-from screening.intake.limits import DEFAULT_LIMITS, Limits, size_problem
-from screening.intake.manifests import Manifest, kind_of, make_document
+from screening.intake.formats import kind_of, suffix_of
+from screening.intake.limits import DEFAULT_LIMITS, Limits, expansion_problem, size_problem
+from screening.intake.manifests import Manifest, make_document
 from screening.intake.model import REPEATED, Entry, Note, ReadDocument
 from screening.intake.trees import Archive, ArchiveRefused, Files, Tree, folder, is_system_file
 
@@ -53,13 +55,14 @@ def read_tree(
     tree: Tree, *, collection: str = "", limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Entry]:
     """Everything in ``tree``, as :func:`read_path`."""
-    return _once_each(_entries(tree, collection, limits))
+    with Reader(limits) as reader:
+        yield from _once_each(_entries(tree, collection, reader))
 
 
-def _entries(tree: Tree, collection: str, limits: Limits) -> Iterator[Entry]:
+def _entries(tree: Tree, collection: str, reader: Reader) -> Iterator[Entry]:
     names = tree.names()
     if MANIFEST in names:
-        yield from _read_one(tree, MANIFEST, "", collection, limits)
+        yield from _read_one(tree, MANIFEST, "", collection, reader)
         return
     yield from tree.refusals()
     alone = len(names) == 1
@@ -67,18 +70,18 @@ def _entries(tree: Tree, collection: str, limits: Limits) -> Iterator[Entry]:
         if is_system_file(name):
             yield Note(name, Problem("system_file", "A file of the file manager; it was left out"))
             continue
-        yield from _read_one(tree, name, "" if alone else f"{name}/", collection, limits)
+        yield from _read_one(tree, name, "" if alone else f"{name}/", collection, reader)
 
 
 def _read_one(
-    tree: Tree, name: str, prefix: str, collection: str, limits: Limits
+    tree: Tree, name: str, prefix: str, collection: str, reader: Reader
 ) -> Iterator[Entry]:
     """One file of a tree. ``prefix`` goes before the doc_ids of the files in it, if it is an archive."""
     size = tree.size(name)
-    if problem := size_problem(size, limits.file_bytes):
+    if problem := size_problem(size, reader.limits.file_bytes):
         yield Refusal(name, problem)
         return
-    manifest = Manifest(name, tree, limits, collection)
+    manifest = Manifest(name, tree, reader.limits, reader, collection)
     try:
         with tree.open(name) as stream:
             head = stream.read(16)
@@ -97,7 +100,7 @@ def _by_format(
 ) -> Iterator[Entry]:
     """Choose the reader: by name where the content agrees, else refuse and say what it is."""
     name, limits = manifest.file, manifest.limits
-    suffix = name.casefold().rpartition(".")[2] if "." in name.rpartition("/")[2] else ""
+    suffix = suffix_of(name)
     kind = kind_of(head)
     if suffix == "zip" and kind == "ZIP":
         yield from _archive(manifest, stream, prefix)
@@ -111,7 +114,8 @@ def _by_format(
         if suffix == "xlsx" and tables.is_spreadsheet(data):
             yield from manifests.read_spreadsheet(manifest, data)
         elif suffix == "xlsx":
-            yield Refusal(name, _not_what_it_says(suffix, "ZIP"))
+            problem = expansion_problem(data, limits.of_office_files())
+            yield Refusal(name, problem or _not_what_it_says(suffix, "ZIP"))
         else:
             yield from manifests.read_csv(manifest, data)
     elif suffix in _NAMED_KINDS and kind != _NAMED_KINDS[suffix]:
@@ -120,7 +124,7 @@ def _by_format(
         yield _single_text(manifest, size)
 
 
-_NAMED_KINDS = {"zip": "ZIP", "xlsx": "ZIP", "docx": "ZIP", "pdf": "PDF"}
+_NAMED_KINDS = {"zip": "ZIP", "xlsx": "ZIP"}
 
 
 def _not_what_it_says(suffix: str, kind: str | None) -> Problem:
@@ -139,7 +143,7 @@ def _not_what_it_says(suffix: str, kind: str | None) -> Problem:
 
 def _single_text(manifest: Manifest, size: int) -> Entry:
     name = manifest.file
-    read = manifests.read_file(manifest.tree, name, size, manifest.limits)
+    read = manifests.read_file(manifest, name, size)
     problem = read if isinstance(read, Problem) else length_problem("doc_id", name)
     if problem:
         return Refusal(name, problem)
@@ -177,7 +181,7 @@ def _inner_entries(inner: Tree, manifest: Manifest) -> Iterator[Entry]:
                 name, Problem("archive_nested", "An archive inside an archive is not read")
             )
         else:
-            yield from _read_one(inner, name, "", manifest.collection, manifest.limits)
+            yield from _read_one(inner, name, "", manifest.collection, manifest.reader)
 
 
 def _from_archive(entry: ReadDocument, file: str, prefix: str, place: str) -> Entry:

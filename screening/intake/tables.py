@@ -102,7 +102,7 @@ def read_spreadsheet(
     """The sheets of a workbook that have rows, by name, first sheet first."""
     from python_calamine import CalamineWorkbook
 
-    if problem := expansion_problem(data, limits):
+    if problem := expansion_problem(data, limits.of_office_files()):
         return problem
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))

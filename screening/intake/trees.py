@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import stat
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from screening.documents import Problem, Refusal
 from screening.intake import encodings
@@ -31,6 +33,9 @@ class Tree(Protocol):
     def open(self, name: str) -> BinaryIO:
         """The bytes of one file."""
 
+
+IN_MEMORY = 16 << 20
+"""Bytes up to which a member of an archive is unpacked in memory."""
 
 OUTSIDE = Problem("path_outside", "The path leads out of the folder")
 
@@ -140,8 +145,19 @@ class Archive:
         return self._members[name].file_size
 
     def open(self, name: str) -> BinaryIO:
-        # Read at once: a member is at most one text or manifest, and a damaged one fails here and not later.
-        return io.BytesIO(self._zip.read(self._members[name]))
+        # Unpacked at once, so that a damaged member fails here and not later; a large one goes to the disk.
+        member = self._members[name]
+        if member.file_size <= IN_MEMORY:
+            return io.BytesIO(self._zip.read(member))
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - it is handed on open
+        try:
+            with self._zip.open(member) as packed:
+                shutil.copyfileobj(packed, file, 1 << 20)
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
+        return cast(BinaryIO, file)
 
 
 class ArchiveRefused(Exception):

@@ -75,7 +75,7 @@ def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
         (TEXT.encode() + "之后".encode("gb18030"), "encoding_broken"),
         (TEXT.encode().decode("latin-1").encode(), "garbled"),
         (TEXT.encode().decode("gb18030", "ignore").encode(), "garbled"),
-        (b"%PDF-1.7 ...", "not_text"),
+        (b"%PDF-1.7 ...", "pdf_broken"),
         (b"PK\x03\x04....", "not_text"),
     ],
 )
@@ -84,16 +84,20 @@ def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes, code: str) -> N
     assert codes(read(tmp_path)) == {"a.txt": code}
 
 
-@pytest.mark.parametrize("suffix", ["docx", "pdf", "html", "json", "py", "xls"])
+@pytest.mark.parametrize("suffix", ["json", "py", "xls", "mht", "epub"])
 def test_formats_that_are_not_read_say_so(tmp_path: Path, suffix: str) -> None:
-    data = {"docx": b"PK\x03\x04", "pdf": b"%PDF-1.4"}.get(suffix, TEXT.encode())
-    (tmp_path / f"a.{suffix}").write_bytes(data)
+    (tmp_path / f"a.{suffix}").write_bytes(TEXT.encode())
     assert codes(read(tmp_path)) == {f"a.{suffix}": "format_unsupported"}
 
 
-def test_a_text_that_calls_itself_pdf_is_refused(tmp_path: Path) -> None:
+def test_a_text_that_calls_itself_pdf_is_read_as_text_and_noise_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_text(TEXT, encoding="utf-8")
-    assert codes(read(tmp_path)) == {"a.pdf": "not_what_it_says"}
+    (tmp_path / "b.pdf").write_bytes(bytes(range(128, 256)) * 3)
+    entries = read(tmp_path)
+    assert texts(entries) == {"a.pdf": TEXT}
+    assert codes(entries) == {"b.pdf": "not_what_it_says"}
+    assert isinstance(entries[0], ReadDocument)
+    assert [w.code for w in entries[0].warnings] == ["named_otherwise"]
 
 
 def test_control_characters_are_taken_out_and_counted(tmp_path: Path) -> None:
@@ -391,7 +395,7 @@ def test_an_archive_is_read_by_its_names(tmp_path: Path) -> None:
     files = {"通知/甲.txt": TEXT.encode(), "b.md": TEXT.encode("gb18030"), "c.docx": b"PK\x03\x04"}
     entries = read(packed(tmp_path / "a.zip", files))
     assert texts(entries) == {"b.md": TEXT, "通知/甲.txt": TEXT}
-    assert codes(entries) == {"a.zip/c.docx": "format_unsupported"}
+    assert codes(entries) == {"a.zip/c.docx": "archive_broken"}
     last = entries[-1]
     assert isinstance(last, ReadDocument)
     assert (last.file, last.locator, last.place) == ("a.zip", "通知/甲.txt", "a.zip/通知/甲.txt")
@@ -463,10 +467,11 @@ def test_two_archives_in_a_folder_do_not_collide(tmp_path: Path) -> None:
 
 def test_reading_needs_no_more_than_a_stream() -> None:
     """The reader of JSON lines takes what a browser sends as well: anything that can be read and rewound."""
+    from screening.intake.apart import Reader
     from screening.intake.limits import DEFAULT_LIMITS
     from screening.intake.manifests import Manifest, read_jsonl
     from screening.intake.trees import Files
 
-    manifest = Manifest("m.jsonl", Files({}), DEFAULT_LIMITS)
+    manifest = Manifest("m.jsonl", Files({}), DEFAULT_LIMITS, Reader())
     entries = list(read_jsonl(manifest, io.BytesIO(b'{"doc_id": "1", "raw": "abc"}')))
     assert texts(entries) == {"1": "abc"}

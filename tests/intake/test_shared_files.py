@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -68,7 +70,10 @@ def test_utf16_is_the_public_text(formats: Path, number: str, path: str) -> None
         ("25", "empty"),
         ("26", "empty"),
         ("45", "garbled"),
-        ("41", "not_what_it_says"),
+        ("11", "no_text_layer"),
+        ("42", "archive_broken"),
+        ("43", "xml_doctype"),
+        ("44", "archive_ratio"),
         ("40", "format_unsupported"),
     ],
 )
@@ -97,6 +102,7 @@ def test_files_that_are_refused(formats: Path, number: str, code: str) -> None:
         "30",
         "31",
         "39",
+        "41",
         "47",
         "48",
     ],
@@ -138,6 +144,78 @@ def test_manifests(formats: Path) -> None:
     surrogate = read(formats / "46_lone_surrogate.jsonl")
     assert all("\ufffd" in raw for raw in accepted(surrogate).values())
     assert len(surrogate) == 1
+
+
+def bare(text: str) -> str:
+    return "".join(character for character in text if character.isalnum())
+
+
+def likeness(left: str, right: str) -> float:
+    """The share of three-character windows that two texts have in common."""
+    first, second = ({t[i : i + 3] for i in range(len(t) - 2)} for t in map(bare, (left, right)))
+    return len(first & second) / len(first | second)
+
+
+def test_word_files(formats: Path) -> None:
+    law = only_text(formats / "08_law.docx")
+    public = next((formats.parent / "public" / "docs").glob("P0186*")).read_text("utf-8")
+    assert bare(public.split("\n", 1)[-1]) in bare(law.document.raw)
+    assert "五万元以下" in law.document.raw
+    assert "内部资料" not in law.document.raw
+    changed = only_text(formats / "09_tracked_changes.docx")
+    assert changed.document.raw.endswith("罚款三万元")
+    assert "tracked_changes" in [w.code for w in changed.warnings]
+
+
+def test_pdf_files(formats: Path) -> None:
+    law = only_text(formats / "10_law_text_layer.pdf").document.raw
+    word = only_text(formats / "08_law.docx").document.raw
+    assert "- 1 -" not in law
+    assert "海洋权益，制定本法。" in law
+    assert likeness(law, word) > 0.97
+    constitution = only_text(formats / "03_xianfa_text_layer_real.pdf").document.raw
+    assert likeness(constitution, only_text(formats / "02_xianfa_utf8_real.txt").document.raw) > 0.9
+
+
+def test_web_pages(formats: Path) -> None:
+    law = only_text(formats / "04_xintuofa_real.html").document
+    assert "ckeditor" not in law.raw
+    assert likeness(law.raw, only_text(formats / "05_xintuofa_real.md").document.raw) > 0.98
+    page = only_text(formats / "06_gov_page_real.html").document
+    assert page.metadata["doc_number"] == "国办发明电〔2018〕15号"
+    assert page.metadata["published_on"] == "2018年12月04日"
+    assert page.raw == only_text(formats / "07_gov_page_gb2312_meta.html").document.raw
+
+
+def test_cases_of_rich_files(cases: Path) -> None:
+    tracked = only_text(cases / "tracked_changes.docx")
+    assert tracked.document.raw.split("\n") == [
+        "第三条 保证金为人民币五万元整。",
+        "第四条 乙方不得转包。",
+    ]
+    boxed = only_text(cases / "table_textbox.docx").document.raw
+    for words in ("正文：付款安排如下。", "首期", "八万元", "文本框：违约金另计。", "正文结束。"):
+        assert words in boxed
+    assert "页眉" not in boxed
+    struck = only_text(cases / "double_strike.pdf").document.raw
+    assert struck.split("\n") == ["关于开展安全检查的通知", "请各单位于本月底前完成自查。"]
+    (scan,) = read(cases / "no_text_layer.pdf")
+    assert isinstance(scan, Refusal)
+    assert scan.problem.code == "no_text_layer"
+
+
+@pytest.mark.parametrize("name", ["bomb.docx", "bomb.doc", "bomb.xlsx", "bomb.zip", "bomb.txt"])
+def test_a_bomb_is_refused_before_it_is_opened(cases: Path, tmp_path: Path, name: str) -> None:
+    shutil.copy(cases / "bomb_60MB.docx", tmp_path / name)
+    tracemalloc.start()
+    try:
+        (entry,) = read(tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(entry, Refusal)
+    assert entry.problem.code == "archive_ratio"
+    assert peak < 50e6
 
 
 def test_label_files(formats: Path, cases: Path) -> None:
