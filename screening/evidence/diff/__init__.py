@@ -22,6 +22,7 @@ from .model import (
 )
 from .moves import cut_moves, find_moves
 from .numbering import assemble
+from .numbers import Numbers, whole_numbers
 from .pieces import Piece, pieces_of
 from .rows import Group, paragraph_groups
 from .sides import INVISIBLE, SideText
@@ -41,7 +42,7 @@ __all__ = [
     "warm",
 ]
 
-ENGINE_VERSION = "1"
+ENGINE_VERSION = "2"
 """Changes whenever the same two texts may be shown differently; stored with every judgment."""
 
 
@@ -58,7 +59,9 @@ def _span(side: SideText, first: int, last: int) -> tuple[int, int]:
     return (start, side.paragraphs[last - 1][1]) if last > first else (start, start)
 
 
-def _row_pieces(left: SideText, right: SideText, group: Group) -> list[Piece]:
+def _row_pieces(
+    left: SideText, right: SideText, numbers: tuple[Numbers, Numbers], group: Group
+) -> list[Piece]:
     l0, l1 = _span(left, group.p0, group.p1)
     r0, r1 = _span(right, group.q0, group.q1)
     blocks: list[Block] = []
@@ -67,6 +70,7 @@ def _row_pieces(left: SideText, right: SideText, group: Group) -> list[Piece]:
         b0, b1 = right.starts[group.q0], right.ends[group.q1 - 1]
         inner = inner_blocks(left.norm[a0:a1], right.norm[b0:b1])
         blocks = [Block(i + a0, j + b0, size) for i, j, size in inner]
+        blocks = whole_numbers((left.norm, right.norm), numbers, blocks, ends=True)
     return pieces_of(left, right, (l0, l1, r0, r1), blocks)
 
 
@@ -77,7 +81,13 @@ def compare(left: str, right: str) -> Comparison:
     """
     a, b = SideText(left), SideText(right)
     groups = paragraph_groups(a, b)
-    rows = [_row_pieces(a, b, group) for group in groups]
-    moves = find_moves(a, b, [piece for row in rows for piece in row])
+    numbers = Numbers(a), Numbers(b)
+    rows = [_row_pieces(a, b, numbers, group) for group in groups]
+    moves = [
+        move._replace(
+            blocks=whole_numbers((a.norm, b.norm), numbers, move.blocks, ends=False) or move.blocks
+        )
+        for move in find_moves(a, b, [piece for row in rows for piece in row])
+    ]
     cut_moves(a, b, moves)
     return assemble(ENGINE_VERSION, a, b, groups, rows, moves)

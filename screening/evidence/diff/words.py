@@ -109,7 +109,7 @@ def inner_blocks(a: str, b: str) -> list[Block]:
 def _whole_words(a: str, b: str, blocks: list[Block]) -> list[Block]:
     """Widen replaced stretches to the words they cut: 国务院 against 国家, not 务院 against 家.
 
-    Numerals stay as they are: one digit that differs is what there is to see.
+    Numerals stay as they are: how far a number reaches is decided where the raw text is known.
     """
     result = list(blocks)
     for at in range(len(result) - 1):
