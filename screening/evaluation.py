@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 POSITIVE = frozenset({"copy"})
 """Labels that a threshold on similarity is to accept; every other decided label is to be rejected."""
 
+FAMILY = frozenset({"copy", "revision", "1"})
+"""Labels that make two documents one family: they come from one text, so they must not be split."""
+
 UNDECIDED = frozenset({"undecided", ""})
 
 LabelledPair = tuple[str, str, str]
@@ -85,6 +88,26 @@ def threshold_row(
         precision=_ratio(tp, tp + fp),
         recall=_ratio(tp, len(positives)),
     )
+
+
+def families(labels: Iterable[LabelledPair]) -> dict[str, str]:
+    """The family of each document: connected components over copy and revision labels, named by their first doc_id.
+
+    Documents that no such label names are families of their own and not listed.
+    """
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for left, right, label in labels:
+        if label in FAMILY:
+            one, other = sorted((root(left), root(right)))
+            parent[other] = one
+    return {name: root(name) for name in sorted(parent)}
 
 
 def _ratio(part: int, whole: int) -> float | None:

@@ -28,7 +28,7 @@ from screening.ranking import rank_pairs
 from screening.readings import read_changes
 from screening.result import CHANNEL_BITS, EXCERPTS, PairTable, ScreeningResult, TextPairs
 from screening.store import SignatureStore
-from screening.suggest import hints
+from screening.suggest import suggest
 from screening.text.corpus import Corpus, pack
 from screening.text.normalise import NormaliseOptions
 from screening.text.shingles import in_threads
@@ -114,8 +114,8 @@ def screen(
     table = _expand(corpus, texts, same, numbered, config, funnel)
     run.report("rank", 0, len(table))
     table = rank_pairs(corpus, texts, table, config)
-    table.hint = hints(corpus, texts, table, config)
     changes = read_changes(corpus, texts, table, run.report, run.threads) if facts else []
+    table.hint = suggest(corpus, texts, table, changes)
     return ScreeningResult(
         config=config,
         documents=documents,

@@ -14,7 +14,7 @@ from screening.config import CHANNELS, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
 from screening.evidence.excerpts import Excerpt, closed, shared_runs
 from screening.matching import Matcher, Scores
-from screening.suggest import SUGGESTIONS, with_facts
+from screening.suggest import SUGGESTIONS
 from screening.text.corpus import Corpus
 from screening.text.normalise import from_code_points, with_marks
 
@@ -134,7 +134,7 @@ class PairTable:
     """Pairs of documents (indices into ``Corpus.documents``, left < right) in rank order.
 
     ``text_pair`` is the row of :class:`TextPairs`, -1 where both documents have the same text. ``hint`` is the index of
-    the suggestion before facts are read.
+    the suggestion.
     """
 
     left: NDArray[np.int64]
@@ -265,7 +265,7 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
             shared_shingles=shingles,
             excerpts=spans,
             fact_changes=facts,
-            suggestion=with_facts(SUGGESTIONS[hint], facts),
+            suggestion=SUGGESTIONS[hint],
             representative=asked,
             note=NOTES[note],
         )
