@@ -22,8 +22,8 @@ Answer = list[tuple[object, ...]]
 """The fields of each change of one pair."""
 
 BATCH = 500
-REMEMBERED = 4_000
-"""Readings kept; one takes some 30 kB."""
+REMEMBERED = 3_000_000
+"""Characters of which the readings are kept; one takes some 40 bytes."""
 
 SHORT = 800
 """Texts of at most so many characters are compared whole even where they share one passage only."""
@@ -35,15 +35,19 @@ PASSAGES = 3
 def answers(texts: Mapping[int, str], jobs: Sequence[Job]) -> Iterator[Answer]:
     """The fact changes of each job; sheets are kept while there is room, jobs of one family should come together."""
     sheets: dict[int, FactSheet] = {}
+    size = 0
     for left, right, spans in jobs:
         if spans is not None and max(len(texts[left]), len(texts[right])) > SHORT:
             yield _around(texts[left], texts[right], spans)
             continue
-        if len(sheets) > REMEMBERED:
-            sheets.clear()
+        while size > REMEMBERED and len(sheets) > 2:
+            oldest = next(iter(sheets))
+            del sheets[oldest]
+            size -= len(texts[oldest])
         for number in (left, right):
             if number not in sheets:
                 sheets[number] = read_facts(texts[number])
+                size += len(texts[number])
         yield [_fields(change) for change in compare_facts(sheets[left], sheets[right], spans)]
 
 

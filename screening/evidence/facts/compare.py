@@ -10,9 +10,8 @@ from itertools import pairwise
 from rapidfuzz.distance import Indel
 
 from ..align import Block, matching_blocks
+from .around import names_at, own_lines, words_at
 from .model import Fact, FactChange, FactKind, FactSheet
-from .references import bodies
-from .wording import any_wording
 
 SharedSpan = tuple[int, int, int, int]
 """left_start, left_end, right_start, right_end: raw code points, ends exclusive."""
@@ -137,26 +136,46 @@ class _Comparison:
 
     def _supported(self, p: int, q: int, at: int) -> bool:
         """Whether enough of what stands around two facts is common, so that they state one thing."""
-        return self._held((p, p + 1), (q, q + 1), at)
+        return self._held(p, p + 1, q, q + 1, at)
 
-    def _held(self, mine: tuple[int, int], theirs: tuple[int, int], at: int) -> bool:
+    def _held(self, i0: int, i1: int, j0: int, j1: int, at: int) -> bool:
         """Whether the text before and behind two stretches is common for the most part; ``at``: block near."""
-        (i0, i1), (j0, j1) = mine, theirs
-        before = after = 0
-        for i, j, size in self.blocks[max(0, at - 4) : at + 5]:
-            head = min(
-                min(i + size, i0) - max(i, i0 - _WINDOW), min(j + size, j0) - max(j, j0 - _WINDOW)
-            )
-            tail = min(
-                min(i + size, i1 + _WINDOW) - max(i, i1), min(j + size, j1 + _WINDOW) - max(j, j1)
-            )
-            before += max(0, head)
-            after += max(0, tail)
         room_before = min(i0, j0, _WINDOW)
         room_after = min(len(self.left.skeleton) - i1, len(self.right.skeleton) - j1, _WINDOW)
+        before, after = self._common_before(i0, j0, at), self._common_after(i1, j1, at)
         if (room_before > 2 and not before) or (room_after > 2 and not after):
             return False
         return before + after >= 0.45 * (room_before + room_after)
+
+    def _common_before(self, i0: int, j0: int, at: int) -> int:
+        """Characters of the window before two places that lie in common stretches."""
+        blocks = self.blocks
+        i_floor, j_floor = i0 - _WINDOW, j0 - _WINDOW
+        total = 0
+        for k in range(min(at, len(blocks) - 1), max(0, at - 4) - 1, -1):
+            i, j, size = blocks[k]
+            if i >= i0 or j >= j0:
+                continue
+            if i + size <= i_floor or j + size <= j_floor:
+                break
+            mine = min(i + size, i0) - max(i, i_floor)
+            theirs = min(j + size, j0) - max(j, j_floor)
+            total += max(0, min(mine, theirs))
+        return total
+
+    def _common_after(self, i1: int, j1: int, at: int) -> int:
+        """Characters of the window behind two places that lie in common stretches."""
+        i_top, j_top = i1 + _WINDOW, j1 + _WINDOW
+        total = 0
+        for i, j, size in self.blocks[at : at + 5]:
+            if i + size <= i1 or j + size <= j1:
+                continue
+            if i >= i_top or j >= j_top:
+                break
+            mine = min(i + size, i_top) - max(i, i1)
+            theirs = min(j + size, j_top) - max(j, j1)
+            total += max(0, min(mine, theirs))
+        return total
 
     def gap(self, before: Block, after: Block, at: int) -> None:
         """What stands on one side only, or differently, between two common stretches."""
@@ -172,7 +191,7 @@ class _Comparison:
         if before.size < 2 and after.size < 2 and not at_edge:
             return
         plain = before.size >= _WINDOW and after.size >= _WINDOW
-        if not plain and not self._held((i0, i1), (j0, j1), at):
+        if not plain and not self._held(i0, i1, j0, j1, at):
             return
         self._names(i0, i1, j0, j1)
         self._words(i0, i1, j0, j1)
@@ -182,9 +201,9 @@ class _Comparison:
             (self.left, i0, i1, self.only_left),
             (self.right, j0, j1, self.only_right),
         ):
-            if start == end or _own_lines(sheet, start, end):
-                continue
             first, last = bisect_left(sheet.places, start), bisect_left(sheet.places, end)
+            if first == last or own_lines(sheet, start, end):
+                continue
             bare = end - start - (last - first) <= _FEW_WORDS
             for index in range(first, last):
                 fact = sheet.facts[index]
@@ -200,8 +219,8 @@ class _Comparison:
 
     def _words(self, i0: int, i1: int, j0: int, j1: int) -> None:
         """Weak words that stand against each other: 和 and 或者, 全部 and 部分, 合格 and 不合格."""
-        mine = _words_at(self.left, i0, i1)
-        theirs = _words_at(self.right, j0, j1)
+        mine = words_at(self.left, i0, i1)
+        theirs = words_at(self.right, j0, j1) if mine else ()
         for a, x in mine:
             for b, y in theirs:
                 if _FAMILY[a.kind] != _FAMILY[b.kind] or (a.start, b.start) in self.worded:
@@ -233,8 +252,10 @@ class _Comparison:
 
     def _names(self, i0: int, i1: int, j0: int, j1: int) -> None:
         """Names of bodies that the gap runs through."""
-        mine = _bodies_at(self.left, i0, i1)
-        theirs = _bodies_at(self.right, j0, j1)
+        mine = names_at(self.left, i0, i1)
+        theirs = names_at(self.right, j0, j1)
+        if not mine and not theirs:
+            return
         for a, b in zip(mine, theirs, strict=False):
             if _LEVELS.sub("", a.key) == _LEVELS.sub("", b.key):
                 continue  # the same kind of body at another level is a condition
@@ -243,8 +264,8 @@ class _Comparison:
                 self._add("body", a.value, b.value, a, b)
         if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
             return
-        if (i1 > i0 and _own_lines(self.left, i0, i1)) or (
-            j1 > j0 and _own_lines(self.right, j0, j1)
+        if (i1 > i0 and own_lines(self.left, i0, i1)) or (
+            j1 > j0 and own_lines(self.right, j0, j1)
         ):
             return
         # a name put into a list is a change, a name in an added clause is part of that clause
@@ -301,55 +322,6 @@ class _Comparison:
                     self._add(kind, fact.value, None, fact, None)
                 else:
                     self._add(kind, None, fact.value, None, fact, place)
-
-
-def _words_at(sheet: FactSheet, start: int, end: int) -> list[tuple[Fact, str]]:
-    """Words in a stretch of the skeleton, or beside it where it is empty, with their surface."""
-    text = sheet.reading.text
-    a = sheet.clean_at(start)
-    b = sheet.clean_at(end - 1) + 1 if end > start else a
-    left = max(0, a - 6)
-    found = []
-    for word, x, y in any_wording(text[left : b + 6]):
-        x, y = x + left, y + left
-        if (x < b and y > a) or (a == b and x <= b and y >= a):
-            raw_start, raw_end = sheet.reading.raw_span(x, y)
-            fact = Fact(
-                word.kind,
-                word.key,
-                raw_start,
-                raw_end,
-                word.key,
-                negative=word.negative,
-                weak=word.weak,
-            )
-            found.append((fact, text[x:y]))
-    return found
-
-
-def _own_lines(sheet: FactSheet, start: int, end: int) -> bool:
-    """Whether a stretch of the skeleton spans lines or fills one: a head, a foot, a heading of its own."""
-    text = sheet.reading.text
-    a, b = sheet.clean_at(start), sheet.clean_at(end)
-    if "\n" in text[a : sheet.clean_at(end - 1)]:
-        return True
-    starts = a == 0 or "\n" in text[max(0, sheet.clean_at(start - 1) + 1 if start else 0) : a]
-    ends = b >= len(text) or "\n" in text[sheet.clean_at(end - 1) + 1 : b + 1]
-    return starts and ends and start > 0
-
-
-def _bodies_at(sheet: FactSheet, start: int, end: int) -> list[Fact]:
-    text = sheet.reading.text
-    a = sheet.clean_at(start)
-    b = sheet.clean_at(end - 1) + 1 if end > start else a
-    left = max(0, a - 20)
-    found = []
-    for x, y in bodies(text[left : b + 16]):
-        x, y = x + left, y + left
-        if (x < b and y > a) or (a == b and x < a < y):
-            raw = sheet.reading.raw_span(x, y)
-            found.append(Fact("body", text[x:y], raw[0], raw[1], text[x:y]))
-    return found
 
 
 def _touches(change: FactChange, spans: Sequence[SharedSpan]) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from dataclasses import dataclass
+from array import array
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .reading import NOISE, CleanText
 
@@ -97,7 +97,7 @@ class FactSheet:
 
     ``skeleton`` is the text without spaces and punctuation, each fact replaced by one private-use
     character of its class; ``places[i]`` is the index in ``skeleton`` of fact ``i``, ``spans[i]`` its
-    span in the clean text ``reading.text``.
+    span in the clean text ``reading.text``. ``known`` keeps what was looked up in the whole text once.
     """
 
     reading: CleanText
@@ -105,6 +105,7 @@ class FactSheet:
     spans: tuple[tuple[int, int], ...]
     skeleton: str
     places: tuple[int, ...]
+    known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def surface(self, index: int) -> str:
         """Text of fact ``index`` without spaces, width folded."""
@@ -112,33 +113,22 @@ class FactSheet:
         return self.reading.text[start:end]
 
     @cached_property
-    def _way_back(self) -> tuple[list[int], list[int]]:
-        """Skeleton index ``breaks[k]`` is clean index ``cleans[k]``, and on from there one by one."""
-        breaks: list[int] = []
-        cleans: list[int] = []
+    def _way_back(self) -> array[int]:
+        """Clean index of every skeleton index, and of the end."""
+        cleans = array("i")
         text = self.reading.text
-        at = length = 0
+        at = 0
         for start, end in [*self.spans, (len(text), len(text))]:
             for noise in NOISE.finditer(text, at, start):
                 if noise.start() > at:
-                    breaks.append(length)
-                    cleans.append(at)
-                    length += noise.start() - at
+                    cleans.extend(range(at, noise.start()))
                 at = noise.end()
             if start > at:
-                breaks.append(length)
-                cleans.append(at)
-                length += start - at
-            breaks.append(length)
+                cleans.extend(range(at, start))
             cleans.append(start)
-            length += 1
             at = end
-        return breaks, cleans
+        return cleans
 
     def clean_at(self, place: int) -> int:
         """Clean index of a skeleton index; the end of the clean text for the end of the skeleton."""
-        if place >= len(self.skeleton):
-            return len(self.reading.text)
-        breaks, cleans = self._way_back
-        k = bisect_right(breaks, place) - 1
-        return cleans[k] + place - breaks[k]
+        return self._way_back[place]
