@@ -71,7 +71,7 @@ def test_markup_is_text_like_any_other() -> None:
         "月收入<2000元的，年收入>9000元的除外", "月收入<2500元的，年收入>9000元的除外"
     )
     assert _marked(comparison, "left", "replace") == ["2000"]
-    assert _marked(comparison, "right", "replace") == ["5"]
+    assert _marked(comparison, "right", "replace") == ["2500"]
 
 
 def test_signs_and_decimal_points_are_exact_changes() -> None:
