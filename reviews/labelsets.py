@@ -309,6 +309,7 @@ def _row(label_set: LabelSet, pairs: Mapping[tuple[int, int], int], one: _Accept
         label_as_written=one.row.word[:100],
         line=one.row.line,
         reason=extra.get("why", ""),
+        annotator=extra.get("annotator", "")[:200],
         family=extra.get("family", "")[:200],
     )
 

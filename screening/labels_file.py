@@ -1,11 +1,11 @@
-"""Reading labelled pairs from a file that a person has made: JSON lines, CSV or a spreadsheet. No Django."""
+"""Reading labelled pairs from a file: JSON lines, CSV, a spreadsheet, or what Label Studio and doccano export. No Django."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from screening import labels_json
 from screening.documents import Problem
 from screening.intake import encodings, tables
 
@@ -90,6 +90,9 @@ COLUMNS: dict[str, frozenset[str]] = {
     "label": frozenset({"label", "标签", "标注", "类别", "判断", "结论", "关系"}),
     "subtype": frozenset({"subtype", "子类", "子类型", "细类"}),
     "why": frozenset({"why", "reason", "note", "依据", "理由", "原因", "说明", "备注"}),
+    "annotator": frozenset(
+        {"annotator", "annotator_id", "user", "completed_by", "标注人", "标注员", "标注者"}
+    ),
     "family": frozenset({"family", "group", "族", "家族", "分组", "组"}),
 }
 """The names of the columns; anything else in a file is ignored with one note."""
@@ -137,7 +140,9 @@ def read_label_rows(data: bytes, filename: str) -> tuple[list[LabelRow], list[Pr
         return [], [decoded]
     notes = list(decoded.warnings)
     if decoded.text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
-        return _collect(_json_records(decoded.text), notes)
+        records = labels_json.objects(decoded.text)
+        flat = ((r[0], _json_fields(r[1])) if not isinstance(r, Problem) else r for r in records)
+        return _collect(flat, notes)
     table = tables.read_csv(data)
     if isinstance(table, Problem):
         return [], [table]
@@ -209,42 +214,16 @@ def _table_records(table: tables.Table, mapping: dict[str, int]) -> Iterator[Rec
         yield row.line, {c: cells[i] if i < len(cells) else "" for c, i in mapping.items()}
 
 
-def _json_records(text: str) -> Iterator[Record]:
-    # Only \n ends a line: U+2028 and its kind may stand inside a string.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield Problem(
-                "json_broken",
-                "Line %(line)s is not JSON: %(error)s",
-                {"line": number, "error": str(error)},
-            )
-            continue
-        if not isinstance(value, dict):
-            yield Problem("json_not_object", "Line %(line)s is not a JSON object", {"line": number})
-            continue
-        yield number, _json_fields(value)
-
-
 def _json_fields(value: dict[str, object]) -> dict[str, str]:
     fields: dict[str, str] = {}
+    if labels_json.SEVERAL in value:
+        fields["several_labels"] = str(value[labels_json.SEVERAL])
     for key, content in value.items():
         name = tidy(key).casefold()
         for column, known in COLUMNS.items():
             if name in known and content is not None:
-                fields.setdefault(column, _scalar(content))
+                fields.setdefault(column, labels_json.scalar(content))
     return fields
-
-
-def _scalar(content: object) -> str:
-    if isinstance(content, bool):
-        return "1" if content else "0"
-    if isinstance(content, float) and content.is_integer():
-        return str(int(content))
-    return str(content)
 
 
 def _collect(
@@ -278,6 +257,12 @@ def _row(line: int, fields: dict[str, str]) -> LabelRow | Problem:
             {"line": line, "doc_id": left},
         )
     label = label_of(word)
+    if label is None and "several_labels" in fields:
+        return Problem(
+            "several_labels",
+            "Line %(line)s has several labels: %(labels)s",
+            {"line": line, "labels": fields["several_labels"][:200]},
+        )
     if label is None:
         return Problem(
             "label_unknown",

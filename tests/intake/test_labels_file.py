@@ -100,3 +100,59 @@ def test_columns_that_mean_nothing_are_noted_once() -> None:
     assert len(rows) == 1
     assert [p.code for p in problems] == ["columns_ignored"]
     assert "colour" in str(problems[0])
+
+
+def test_label_studio_tasks_are_read_with_the_line_each_begins_on() -> None:
+    def task(left: str, right: str, *choices: str, **extra: object) -> dict[str, object]:
+        result = [{"type": "choices", "from_name": "关系", "value": {"choices": list(choices)}}]
+        return {
+            "id": 7,
+            "data": {"left": left, "right": right, "text": "正文"},
+            "annotations": [{"id": 1, "completed_by": 3, "result": result, **extra}],
+        }
+
+    tasks = [
+        task("A", "B", "有效修订"),
+        task("A", "C", "副本", "模板"),
+        task("B", "C", "无关", was_cancelled=True),
+        task("B", "D", "副本", completed_by={"id": 4, "email": "wu@example.org"}),
+    ]
+    data = json.dumps(tasks, ensure_ascii=False, indent=1)
+    rows, problems = read_label_rows(data.encode(), "project-1.json")
+    begins = [n for n, line in enumerate(data.split("\n"), 1) if line == " {"]
+    assert [(r.line, r.left, r.right, r.label, r.extra["annotator"]) for r in rows] == [
+        (begins[0], "A", "B", "revision", "3"),
+        (begins[3], "B", "D", "copy", "wu@example.org"),
+    ]
+    assert [(p.code, p.params["line"]) for p in problems] == [
+        ("several_labels", begins[1]),
+        ("label_unknown", begins[2]),
+    ]
+    short = '[{"left": "A", "right": "B", "关系": {"choices": ["模板"]}}]'
+    assert [row.label for row in read_label_rows(short.encode(), "min.json")[0]] == ["template"]
+
+
+def test_an_array_that_breaks_off_keeps_what_came_before() -> None:
+    data = b'[\n{"left": "A", "right": "B", "label": 1},\n{"left": "A"'
+    rows, problems = read_label_rows(data, "x.json")
+    assert [(row.line, row.label) for row in rows] == [(2, "copy")]
+    assert [(p.code, p.params["line"]) for p in problems] == [("json_broken", 3)]
+
+
+def test_doccano_lines_have_their_label_in_a_list() -> None:
+    lines = [
+        {"id": 1, "text": "甲｜乙", "label": ["副本"], "left": "A", "right": "B"},
+        {"id": 2, "text": "", "label": ["模板"], "meta": {"left": "A", "right": "C"}},
+        {"id": 3, "text": "", "label": [], "left": "B", "right": "C"},
+        {"id": 4, "text": "", "label": ["副本", "副本"], "left": "B", "right": "D"},
+    ]
+    data = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    rows, problems = read_label_rows(data.encode(), "all.jsonl")
+    assert [(row.line, row.left, row.right, row.label) for row in rows] == [
+        (1, "A", "B", "copy"),
+        (2, "A", "C", "template"),
+    ]
+    assert [(p.code, p.params["line"]) for p in problems] == [
+        ("label_unknown", 3),
+        ("several_labels", 4),
+    ]
