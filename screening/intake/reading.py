@@ -16,7 +16,15 @@ from screening.intake.formats import kind_of, suffix_of
 from screening.intake.limits import DEFAULT_LIMITS, Limits, expansion_problem, size_problem
 from screening.intake.manifests import Manifest, make_document
 from screening.intake.model import REPEATED, Entry, Note, ReadDocument
-from screening.intake.trees import Archive, ArchiveRefused, Files, Tree, folder, is_system_file
+from screening.intake.trees import (
+    Archive,
+    ArchiveRefused,
+    Files,
+    OneFile,
+    Tree,
+    folder,
+    is_system_file,
+)
 
 MANIFEST = "documents.jsonl"
 """A folder or archive that holds this file consists of what it lists."""
@@ -47,7 +55,7 @@ def tree_of(path: Path) -> Files:
     if path.is_dir():
         return folder(path)
     if path.is_file():
-        return Files({path.name: path})
+        return OneFile(path)
     raise IntakeError(Problem("path_missing", "There is no file %(path)s", {"path": str(path)}))
 
 

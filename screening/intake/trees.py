@@ -71,6 +71,28 @@ class Files:
         return self.paths[name].open("rb")
 
 
+class OneFile(Files):
+    """One file, named by a person; a list of documents finds the files that it names beside it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__({path.name: path})
+        self._home = path.parent
+
+    def size(self, name: str) -> int:
+        return self._found(name).stat().st_size
+
+    def open(self, name: str) -> BinaryIO:
+        return self._found(name).open("rb")
+
+    def _found(self, name: str) -> Path:
+        if name not in self.paths:
+            path = self._home / name
+            if not path.is_file() or not path.resolve().is_relative_to(self._home.resolve()):
+                raise KeyError(name)
+            return path
+        return self.paths[name]
+
+
 def folder(root: Path) -> Files:
     """Every file below ``root``; links that lead out of it, and names that are not Unicode, are refused."""
     home = root.resolve()

@@ -475,3 +475,24 @@ def test_reading_needs_no_more_than_a_stream() -> None:
     manifest = Manifest("m.jsonl", Files({}), DEFAULT_LIMITS, Reader())
     entries = list(read_jsonl(manifest, io.BytesIO(b'{"doc_id": "1", "raw": "abc"}')))
     assert texts(entries) == {"1": "abc"}
+
+
+def test_a_list_named_alone_finds_the_files_beside_it_and_none_outside(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "texts").mkdir(parents=True)
+    (home / "texts" / "one.txt").write_text("河滩绿道自即日起开放。", encoding="utf-8")
+    (tmp_path / "secret.txt").write_text("外面的文件", encoding="utf-8")
+    (home / "link.txt").symlink_to(tmp_path / "secret.txt")
+    listed = home / "list.jsonl"
+    rows = [
+        {"doc_id": "A", "path": "texts/one.txt"},
+        {"doc_id": "B", "path": "link.txt"},
+        {"doc_id": "C", "path": "../secret.txt"},
+        {"doc_id": "D", "path": "texts/none.txt"},
+    ]
+    listed.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    entries = list(read_path(listed))
+    read = [entry for entry in entries if isinstance(entry, ReadDocument)]
+    assert [entry.document.raw for entry in read] == ["河滩绿道自即日起开放。"]
+    refused = {entry.doc_id for entry in entries if isinstance(entry, Refusal)}
+    assert refused == {"B", "C", "D"}
