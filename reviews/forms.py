@@ -59,6 +59,29 @@ class RoundForm(forms.Form):
         ),
         required=False,
     )
+    fewest = forms.BooleanField(
+        label=_("Of likely copies ask only as many as needed"),
+        help_text=_("What follows from other copies is listed as implied and not asked."),
+        required=False,
+        initial=True,
+    )
+    sample = forms.IntegerField(
+        label=_("A sample: at most so many of each kind"),
+        help_text=_("Drawn by chance, repeatably. Left empty: no sample."),
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+    )
+    stratum = forms.ChoiceField(
+        label=_("What divides the kinds"),
+        choices=[
+            ("suggestion", _("What screening suggests")),
+            ("channel", _("How the pair was found")),
+            ("source", _("Where the two texts come from")),
+        ],
+        initial="suggestion",
+        required=False,
+    )
     guideline = forms.CharField(
         label=_("Guideline"),
         help_text=_("What people judge by, in plain words. Left empty: the usual text."),
@@ -85,7 +108,7 @@ class RoundForm(forms.Form):
     def advanced_open(self) -> bool:
         return any(
             self[name].errors or self[name].value()
-            for name in ("limit", "again", "guideline", "show_scores")
+            for name in ("limit", "again", "sample", "guideline", "show_scores")
         )
 
     def clean(self) -> dict[str, Any]:

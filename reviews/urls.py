@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from reviews.views import arbitration, items, labelsets, mine, rounds, running, tables
+from reviews.views import arbitration, families, items, labelsets, mine, rounds, running, tables
 
 app_name = "reviews"
 
@@ -72,4 +72,26 @@ arbitration_urls = [
     ),
 ]
 
-urlpatterns = [*round_urls, *table_urls, *label_set_urls, *item_urls, *arbitration_urls]
+relation_urls = [
+    path("relations/<int:collection_id>/", families.relation_list, name="relation-list"),
+    path("relations/<int:collection_id>/ask-again/", families.ask_again, name="ask-again"),
+    path(
+        "relations/<int:collection_id>/groups/<int:document_id>/",
+        families.group_detail,
+        name="group-detail",
+    ),
+    path(
+        "relations/<int:collection_id>/groups/<int:document_id>/sign/",
+        families.sign_entry,
+        name="sign-entry",
+    ),
+]
+
+urlpatterns = [
+    *relation_urls,
+    *round_urls,
+    *table_urls,
+    *label_set_urls,
+    *item_urls,
+    *arbitration_urls,
+]

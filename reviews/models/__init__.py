@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from reviews.models.entries import MergedEntry
 from reviews.models.labelsets import LabelRow, LabelSet
+from reviews.models.quality import GoldItem, Question
 from reviews.models.records import (
     Answer,
     Arbitration,
@@ -28,11 +30,14 @@ __all__ = [
     "Arbitration",
     "CauseCode",
     "Draft",
+    "GoldItem",
     "GuidelineVersion",
     "Judgment",
     "LabelRow",
     "LabelSet",
+    "MergedEntry",
     "Opinion",
+    "Question",
     "ReviewItem",
     "ReviewRound",
     "ReviewSlot",

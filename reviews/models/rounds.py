@@ -33,6 +33,17 @@ class ReviewRound(models.Model):
     selection = models.JSONField(
         default=dict, help_text="which pairs were taken from the run, and how many were left out"
     )
+    deadline = models.DateTimeField(
+        _("deadline"),
+        null=True,
+        help_text="no seats are given after it; answers to held ones count",
+    )
+    pass_mark = models.PositiveSmallIntegerField(
+        null=True, help_text="percent of known answers to get right; makes the round a calibration"
+    )
+    calibration = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, related_name="calibrated_rounds"
+    )
     created_by = models.ForeignKey(PERSON, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -45,6 +56,10 @@ class ReviewRound(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["open", "frozen", "closed"]), name="round_state_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(pass_mark__isnull=True) | Q(pass_mark__lte=100),
+                name="round_pass_mark_is_percent",
             ),
         ]
 

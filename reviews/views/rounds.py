@@ -89,7 +89,14 @@ def _workload(run: ScreeningRun, form: RoundForm) -> services.Workload:
 
 
 def _selection(form: RoundForm) -> Selection:
-    return Selection(limit=form.cleaned_data["limit"], again=form.cleaned_data["again"])
+    chosen = form.cleaned_data
+    return Selection(
+        limit=chosen["limit"],
+        again=chosen["again"],
+        fewest=chosen["fewest"],
+        sample=chosen["sample"],
+        stratum=chosen["stratum"] or "suggestion",
+    )
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cached_property
 from pathlib import Path
 
 from django.test import Client
@@ -22,6 +23,7 @@ from screening.models import (
     ScreeningRun,
     SourceFile,
 )
+from tests.reviews import world as small
 
 PASSWORD = "correct horse battery staple"
 HOSTILE = "<script>document.title='x'</script><img src=x onerror=alert(1)>"
@@ -155,6 +157,21 @@ class Site:
         assert report.label_set is not None
         return report.label_set
 
+    @cached_property
+    def grouped(self) -> Document:
+        """A text that a closed round, in a collection of its own, found to be a copy of another."""
+        owner = small.collection("grouped")
+        texts = small.documents(owner, 2, prefix=f"g{HOSTILE}")
+        opened = rounds.open_round(
+            run=small.finished_run(owner, [(texts[0], texts[1])]),
+            name="旧轮",
+            annotators=[person("former", Role.ANNOTATOR)],
+            arbitrators=[self.arbitrator],
+            judgments=1,
+        )
+        small.judge(opened, Person.objects.get(username="former"), "copy")
+        return rounds.set_state(round=opened, state="closed").items.get().pair.low
+
     @property
     def item(self) -> ReviewItem:
         return self.round.items.order_by("position")[0]
@@ -180,6 +197,7 @@ class Site:
             "screening:document-original": [self.documents[0].pk],
             "screening:import-detail": [self.done_import.pk],
             "screening:import-progress": [self.done_import.pk],
+            "screening:import-report": [self.done_import.pk],
             "screening:run-detail": [self.run.pk],
             "screening:run-progress": [self.run.pk],
             "screening:candidate-list": [self.run.pk],
@@ -195,6 +213,8 @@ class Site:
             "reviews:upload-labels": [self.collection.pk],
             "reviews:label-set-detail": [self.label_set.pk],
             "reviews:label-set-original": [self.label_set.pk],
+            "reviews:relation-list": [self.grouped.collection_id],
+            "reviews:group-detail": [self.grouped.collection_id, self.grouped.pk],
         }
         return {name: reverse(name, args=args) for name, args in arguments.items()}
 

@@ -7,7 +7,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from dedupreview.people.access import PERMISSIONS, require
 from dedupreview.people.models import Role
-from tests.web.site import Site
+from tests.web.site import PASSWORD, Site
 
 ADMIN, AUDITOR, JUDGES = "admin", "auditor", "judges"
 """Who gets 200: admins, auditors (oversight), and the people of the round."""
@@ -30,6 +30,7 @@ TABLE: dict[str, set[str]] = {
     "screening:document-original": {ADMIN, AUDITOR, JUDGES},
     "screening:import-detail": {ADMIN, AUDITOR},
     "screening:import-progress": {ADMIN, AUDITOR},
+    "screening:import-report": {ADMIN, AUDITOR},
     "screening:run-detail": {ADMIN, AUDITOR},
     "screening:run-progress": {ADMIN, AUDITOR},
     "screening:candidate-list": {ADMIN, AUDITOR},
@@ -45,14 +46,19 @@ TABLE: dict[str, set[str]] = {
     "reviews:upload-labels": {ADMIN},
     "reviews:label-set-detail": {ADMIN, AUDITOR},
     "reviews:label-set-original": {ADMIN, AUDITOR},
+    "reviews:relation-list": {ADMIN, AUDITOR},
+    "reviews:group-detail": {ADMIN, AUDITOR},
 }
 
 POST_ONLY: dict[str, set[str]] = {
     "screening:cancel-run": {ADMIN},
     "screening:retry-run": {ADMIN},
+    "screening:confirm-import": {ADMIN},
     "reviews:export-table": {ADMIN},
     "reviews:change-members": {ADMIN},
     "reviews:change-state": {ADMIN},
+    "reviews:ask-again": {ADMIN},
+    "reviews:sign-entry": {ADMIN},
 }
 
 OPEN_TO_ALL = {"login", "logout", "healthz", "set_language"}
@@ -107,11 +113,14 @@ def test_inactive_people_get_nothing(site: Site) -> None:
 
 def test_acts_are_for_whom_the_table_says(site: Site) -> None:
     arguments = {
+        "screening:confirm-import": [site.done_import.pk],
         "screening:cancel-run": [site.waiting_run.pk],
         "screening:retry-run": [site.waiting_run.pk],
         "reviews:export-table": [site.round.pk],
         "reviews:change-members": [site.round.pk],
         "reviews:change-state": [site.round.pk],
+        "reviews:ask-again": [site.grouped.collection_id],
+        "reviews:sign-entry": [site.grouped.collection_id, site.grouped.pk],
     }
     for name, allowed in POST_ONLY.items():
         address = reverse(name, args=arguments[name])
@@ -119,7 +128,9 @@ def test_acts_are_for_whom_the_table_says(site: Site) -> None:
             for who in people:
                 client = site.client(who)  # type: ignore[arg-type]
                 expected = (302, 405) if group in allowed else (404, 404)
-                sent = {"person": site.second.pk, "part": "annotator", "state": "open"}
+                shown = client.get(site.addresses()["reviews:group-detail"])
+                sent = {"person": site.second.pk, "part": "annotator", "state": "open", "pair": "1-2",
+                        "password": PASSWORD, "shown": (shown.context or {}).get("digest", "")}  # fmt: skip
                 assert client.post(address, sent).status_code == expected[0], (group, name)
                 assert client.get(address).status_code == expected[1], (group, name)
 
