@@ -15,7 +15,7 @@ from ninja.files import UploadedFile
 from dedupreview.api import ApiError, Failure
 from dedupreview.people.access import may, person_of, within_reach
 from screening.config import ConfigError, ScreeningConfig
-from screening.importing import ImportingError, receive_files
+from screening.importing import ImportingError, confirm_import, receive_files
 from screening.models import Candidate, Collection, DocumentImport, ScreeningRun
 from screening.runs import RunsError, start_run
 
@@ -83,8 +83,12 @@ def add_documents(
     request: HttpRequest,
     slug: str,
     files: list[UploadedFile] = File(None),  # type: ignore[type-arg]  # noqa: B008
+    dry_run: bool = False,
 ) -> Any:
-    """Hand over files (multipart, field ``files``) or ``{"documents": [{doc_id, raw, …}]}``; read in the background."""
+    """Hand over files (multipart, field ``files``) or ``{"documents": [{doc_id, raw, …}]}``; read in the background.
+
+    With ``dry_run`` nothing is added: the report says what would be, and ``POST /imports/{id}/confirm`` does it.
+    """
     _require(request, "manage_collections")
     collection = get_object_or_404(_collections(request), slug=slug)
     try:
@@ -93,7 +97,9 @@ def add_documents(
             parts = [(part.name or "file", part) for part in files]
         else:
             parts = [("documents.jsonl", _lines_of(request.body))]
-        row = receive_files(collection=collection, files=parts, actor=person_of(request))
+        row = receive_files(
+            collection=collection, files=parts, actor=person_of(request), check_first=dry_run
+        )
     except ImportingError as error:
         raise ApiError(400, "not_imported", str(error)) from error
     return Status(202, _import_out(row))
@@ -119,6 +125,18 @@ def see_import(request: HttpRequest, import_id: int) -> Any:
     return _import_out(
         get_object_or_404(DocumentImport.objects.select_related("collection"), pk=import_id)
     )
+
+
+@router.post("/imports/{import_id}/confirm", response={202: ImportOut, 404: Failure, 409: Failure})
+def confirm(request: HttpRequest, import_id: int) -> Any:
+    """Add what a dry run has found fit to be added."""
+    _require(request, "manage_collections")
+    row = get_object_or_404(DocumentImport.objects.select_related("collection"), pk=import_id)
+    try:
+        confirm_import(row=row, actor=person_of(request))
+    except ImportingError as error:
+        raise ApiError(409, "not_waiting", str(error)) from error
+    return Status(202, _import_out(row))
 
 
 class RunIn(Schema):

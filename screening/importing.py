@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -34,6 +35,12 @@ logger = logging.getLogger(__name__)
 
 JOB = "read_import"
 BATCH = 1000
+CONFLICTS = frozenset({"doc_id_taken", "doc_id_conflict"})
+"""Codes of refusals because another text has the doc_id."""
+
+KEPT_UNCONFIRMED = timedelta(days=14)
+"""Time after which an upload that nobody confirms is discarded."""
+
 ROWS_IN_REPORT = 5000
 """Rows of a report that the row of the import holds: refusals first. The whole report is a file beside it."""
 
@@ -51,6 +58,8 @@ class ImportReport:
     added: int = 0
     identical: int = 0
     refused: int = 0
+    conflicting: int = 0
+    """How many of the refused are so because their doc_id has another text."""
     files: int = 0
     rows: list[ReportRow] = field(default_factory=list)
     notes: list[ReportRow] = field(default_factory=list)
@@ -64,6 +73,7 @@ class ImportReport:
                 self.notes.append(row)
             return
         setattr(self, status, getattr(self, status) + 1)
+        self.conflicting += status == "refused" and row["code"] in CONFLICTS
         if len(self.rows) < ROWS_IN_REPORT:
             self.rows.append(row)
         elif status == "refused" and self.refused <= ROWS_IN_REPORT:
@@ -79,6 +89,7 @@ class ImportReport:
             "added": self.added,
             "identical": self.identical,
             "refused": self.refused,
+            "conflicting": self.conflicting,
             "files": self.files,
             "rows": self.rows,
             "notes": self.notes,
@@ -119,10 +130,15 @@ def get_or_create_collection(
 
 
 def receive_files(
-    *, collection: Collection, files: Iterable[tuple[str, Readable]], actor: Person | None
+    *,
+    collection: Collection,
+    files: Iterable[tuple[str, Readable]],
+    actor: Person | None,
+    check_first: bool = False,
 ) -> DocumentImport:
     """Take files in (``relative path, file object``) and have them read in the background.
 
+    With ``check_first`` nothing is added yet: the report says what would be, and :func:`confirm_import` does it.
     Returns when every byte lies in the data directory. The job is queued once the present transaction is committed.
     Raises ImportingError if there was no file.
     """
@@ -133,7 +149,7 @@ def receive_files(
                 "No file arrived. Choose a folder or some files first.", code="no_file"
             )
         with transaction.atomic():
-            row = _create(collection, actor, staging, DocumentImport.State.QUEUED)
+            row = _create(collection, actor, staging, confirmed=not check_first)
             queueing.enqueue_on_commit(JOB, row.pk, row.attempt)
     except BaseException:
         staging.remove()
@@ -142,10 +158,10 @@ def receive_files(
 
 
 def _create(
-    collection: Collection, actor: Person | None, staging: Staging, state: DocumentImport.State
+    collection: Collection, actor: Person | None, staging: Staging, *, confirmed: bool = True
 ) -> DocumentImport:
     row = DocumentImport.objects.create(
-        collection=collection, state=state, staging=staging.name, created_by=actor
+        collection=collection, staging=staging.name, created_by=actor, confirmed=confirmed
     )
     record(
         actor=actor,
@@ -177,7 +193,7 @@ def import_path(
         ) from None
     staging = Staging.create()
     with transaction.atomic():
-        row = _create(collection, actor, staging, DocumentImport.State.QUEUED)
+        row = _create(collection, actor, staging)
         attempt = leases.take(DocumentImport, row.pk)
     assert attempt is not None
     with leases.Hold(DocumentImport, row.pk, attempt, cancellable=False) as hold:
@@ -192,6 +208,81 @@ def import_path(
             raise
         finally:
             staging.clear()
+
+
+def check_path(
+    *,
+    path: Path,
+    slug: str,
+    echo: Callable[[ReportRow], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ImportReport:
+    """What :func:`import_path` would do, without doing it: nothing is written, not even a missing collection."""
+    try:
+        tree = tree_of(path)
+    except IntakeError as error:
+        raise ImportingError(
+            error.problem.template, error.problem.params, code=error.problem.code
+        ) from None
+    collection = Collection.objects.filter(slug=slug).first()
+    report = ImportReport(files=len(tree.names()))
+    total = expected(tree)
+    done = 0
+    planner = saving.Planner(collection.pk if collection else None)
+    for batch in _batches(read_tree(tree, collection=slug, limits=limits())):
+        for line in _decided(batch, planner):
+            report.count(line)
+            if echo is not None:
+                echo(line)
+        done += len(batch)
+        if progress is not None:
+            progress(done, max(total, done))
+    return report
+
+
+def confirm_import(*, row: DocumentImport, actor: Person | None) -> None:
+    """Add what a check has found fit to be added. Raises ImportingError if the import does not wait for that."""
+    _settle(
+        row,
+        actor,
+        "import.confirmed",
+        state=DocumentImport.State.QUEUED,
+        confirmed=True,
+        report={},
+        progress_done=0,
+        attempt=leases.next_round(row.attempt),
+        finished_at=None,
+    )
+
+
+def discard_import(*, row: DocumentImport, actor: Person | None) -> None:
+    """Forget files that were checked and are not wanted. Raises ImportingError if the import does not wait for that."""
+    _settle(
+        row,
+        actor,
+        "import.discarded",
+        state=DocumentImport.State.DISCARDED,
+        finished_at=timezone.now(),
+    )
+    Staging.of(row.staging).clear()
+
+
+def _settle(row: DocumentImport, actor: Person | None, action: str, **changes: Any) -> None:
+    """Leave the waiting state by compare-and-set: of two people who answer, one is heard."""
+    with transaction.atomic():
+        waiting = DocumentImport.objects.filter(pk=row.pk, state=DocumentImport.State.CHECKED)
+        if not waiting.update(**changes):
+            raise ImportingError("This import no longer waits to be confirmed.", code="not_waiting")
+        record(
+            actor=actor,
+            action=action,
+            subject_type="import",
+            subject_id=row.pk,
+            data={"collection": row.collection.slug},
+        )
+        row.refresh_from_db()
+        if row.state == DocumentImport.State.QUEUED:
+            queueing.enqueue_on_commit(JOB, row.pk, row.attempt)
 
 
 def run_import(import_id: int) -> None:
@@ -232,7 +323,8 @@ def run_import(import_id: int) -> None:
                 % {"error": f"{type(error).__name__}: {error}"},
             )
             return
-    staging.clear()
+    if row.confirmed:
+        staging.clear()
 
 
 def _fail(hold: leases.Hold, words: str) -> None:
@@ -254,15 +346,14 @@ def _read(
     total = expected(tree)
     done = 0
     saver = saving.Saver(row, tree, again=leases.tries(hold.attempt) > 1)
+    decider = saver if row.confirmed else saving.Planner(row.collection_id)
     part = staging.report.with_suffix(f".{hold.attempt}.part")
     with part.open("w", encoding="utf-8") as file:
         entries = read_tree(tree, collection=row.collection.slug, limits=limits())
         for batch in _batches(entries):
             if hold.lost:
                 raise leases.Lost
-            for line in _report_rows(
-                batch, saver.save([e for e in batch if isinstance(e, ReadDocument)])
-            ):
+            for line in _decided(batch, decider):
                 report.count(line)
                 _write(file, line)
                 if echo is not None:
@@ -271,13 +362,13 @@ def _read(
             hold.progress(done, max(total, done))
             if progress is not None:
                 progress(done, max(total, done))
-    if report.added and MANIFEST in tree.paths:
+    if row.confirmed and report.added and MANIFEST in tree.paths:
         saver.keep(
             [MANIFEST]
         )  # it says where the texts come from, and may hold none of them itself
     part.replace(staging.report)
     hold.update(
-        state=DocumentImport.State.DONE,
+        state=DocumentImport.State.DONE if row.confirmed else DocumentImport.State.CHECKED,
         report=report.to_json(),
         progress_done=done,
         progress_total=done,
@@ -317,6 +408,11 @@ def expected(tree: Files) -> int:
             while chunk := stream.read(1 << 22):
                 count += chunk.count(b"\n")
     return count
+
+
+def _decided(batch: list[Entry], decider: saving.Saver | saving.Planner) -> Iterator[ReportRow]:
+    """The rows of the report for a batch, once it is decided, and saved if it is to be."""
+    return _report_rows(batch, decider.save([e for e in batch if isinstance(e, ReadDocument)]))
 
 
 def _report_rows(batch: list[Entry], saved: dict[str, saving.Saved]) -> Iterator[ReportRow]:
@@ -383,6 +479,11 @@ def sweep(now: Any = None) -> int:
     )
     for row in waiting.order_by("pk")[:50]:
         moved += queueing.enqueue(JOB, row.pk, row.attempt)
+    unwanted = DocumentImport.objects.filter(
+        state=DocumentImport.State.CHECKED, finished_at__lt=now - KEPT_UNCONFIRMED
+    )
+    for row in unwanted.select_related("collection")[:50]:
+        discard_import(row=row, actor=None)
     named = set(DocumentImport.objects.values_list("staging", flat=True))
     for staging in abandoned(named):
         staging.remove()

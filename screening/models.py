@@ -74,11 +74,16 @@ class DocumentImport(models.Model):
     class State(models.TextChoices):
         QUEUED = "queued", _("Waiting")
         RUNNING = "running", _("Running")
+        CHECKED = "checked", _("To be confirmed")
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
+        DISCARDED = "discarded", _("Discarded")
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="imports")
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    confirmed = models.BooleanField(
+        default=True, help_text="false: only say what would become of the files, then wait"
+    )
     staging = models.CharField(
         max_length=200, blank=True, help_text="folder below the data directory"
     )
@@ -98,7 +103,9 @@ class DocumentImport(models.Model):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "failed"]),
+                condition=Q(
+                    state__in=["queued", "running", "checked", "done", "failed", "discarded"]
+                ),
                 name="import_state_is_known",
             ),
         ]

@@ -43,6 +43,58 @@ class _Present:
     metadata: tuple[Any, ...]
 
 
+def _present(collection: int, doc_ids: Sequence[str]) -> dict[str, _Present]:
+    """The documents of the collection that have one of these doc_ids."""
+    found: dict[str, _Present] = {}
+    rows = Document.objects.filter(collection=collection)
+    for chunk in chunks(doc_ids, CHUNK):
+        values = rows.filter(doc_id__in=chunk).values_list(
+            "doc_id", "raw_sha256", "source_file_id", "created_at", *_METADATA
+        )
+        for doc_id, raw_sha256, file, created_at, *metadata in values:
+            found[doc_id] = _Present(raw_sha256, file, created_at, tuple(metadata))
+    return found
+
+
+def _met(entry: ReadDocument, there: _Present) -> Saved:
+    """The doc_id is taken: by the same text, or by another one."""
+    document = entry.document
+    if there.raw_sha256 != entry.raw_sha256:
+        return Saved(
+            "refused",
+            Problem(
+                "doc_id_taken",
+                "The collection holds %(doc_id)s with another text; a version needs a doc_id of its own",
+                {"doc_id": document.doc_id},
+            ),
+        )
+    if there.metadata != _metadata_of(document):
+        kept = Problem(
+            "metadata_kept", "The text is there already; its metadata were left as they are"
+        )
+        return Saved("identical", warnings=(kept,))
+    return Saved("identical")
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Says what would become of texts, as :class:`Saver` would decide it now; ``collection`` None: it is to be made."""
+
+    collection: int | None
+
+    def save(self, entries: Sequence[ReadDocument]) -> dict[str, Saved]:
+        """The result of each entry of a batch by its place; nothing is written."""
+        present: dict[str, _Present] = {}
+        if self.collection is not None:
+            present = _present(self.collection, [entry.document.doc_id for entry in entries])
+        return {
+            entry.place: _met(entry, present[entry.document.doc_id])
+            if entry.document.doc_id in present
+            else Saved("added")
+            for entry in entries
+        }
+
+
 @dataclass(slots=True)
 class Saver:
     """Saves the texts of one import. ``again``: an earlier worker has begun it and may have saved some of them."""
@@ -63,7 +115,7 @@ class Saver:
             return self._save(entries)
 
     def _save(self, entries: Sequence[ReadDocument]) -> dict[str, Saved]:
-        present = self._present([entry.document.doc_id for entry in entries])
+        present = _present(self.row.collection_id, [entry.document.doc_id for entry in entries])
         fresh = [entry for entry in entries if entry.document.doc_id not in present]
         self.keep(entry.file for entry in (entries if self.again else fresh))
         now = as_time(timezone.now())
@@ -75,38 +127,12 @@ class Saver:
                 results[entry.place] = self._again(entry, there)
         return results
 
-    def _present(self, doc_ids: Sequence[str]) -> dict[str, _Present]:
-        found: dict[str, _Present] = {}
-        rows = Document.objects.filter(collection=self.row.collection_id)
-        for chunk in chunks(doc_ids, CHUNK):
-            values = rows.filter(doc_id__in=chunk).values_list(
-                "doc_id", "raw_sha256", "source_file_id", "created_at", *_METADATA
-            )
-            for doc_id, raw_sha256, file, created_at, *metadata in values:
-                found[doc_id] = _Present(raw_sha256, file, created_at, tuple(metadata))
-        return found
-
     def _again(self, entry: ReadDocument, there: _Present) -> Saved:
-        """The doc_id is taken: by the same text, or by another one."""
-        document = entry.document
-        if there.raw_sha256 != entry.raw_sha256:
-            return Saved(
-                "refused",
-                Problem(
-                    "doc_id_taken",
-                    "The collection holds %(doc_id)s with another text; a version needs a doc_id of its own",
-                    {"doc_id": document.doc_id},
-                ),
-            )
         since = self.again and there.created_at >= self.row.created_at
-        if since and there.file == self._files[entry.file].pk:
+        same_text = there.raw_sha256 == entry.raw_sha256
+        if since and same_text and there.file == self._files[entry.file].pk:
             return Saved("added")  # by an earlier worker of this very import
-        if there.metadata != _metadata_of(document):
-            kept = Problem(
-                "metadata_kept", "The text is there already; its metadata were left as they are"
-            )
-            return Saved("identical", warnings=(kept,))
-        return Saved("identical")
+        return _met(entry, there)
 
     def _values(self, entry: ReadDocument, now: Any) -> tuple[Any, ...]:
         """The row of a text, in the order of :data:`_FIELDS`."""

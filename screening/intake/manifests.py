@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
@@ -212,6 +212,7 @@ def _from_table(manifest: Manifest, table: tables.Table, file: str, unit: str) -
         return
     for warning in table.warnings:
         yield Note(manifest.file, warning)
+    yield Note(file, _columns_read(table.header.cells, found))
     width = len(table.header.cells)
     for count, row in enumerate(table.rows, start=1):
         if count > manifest.limits.rows:
@@ -230,6 +231,12 @@ def _from_table(manifest: Manifest, table: tables.Table, file: str, unit: str) -
         }
         yield _document(manifest, place, f"{unit} {row.line}", fields)
     yield from manifest.notes()
+
+
+def _columns_read(header: Sequence[str], found: Mapping[str, int]) -> Problem:
+    """Which column was taken for what: a person sees at once if a header was misunderstood."""
+    names = "; ".join(f"{header[column].strip()} → {name}" for name, column in found.items())
+    return Problem("columns_read", "Columns: %(columns)s", {"columns": names[:500]})
 
 
 def _row_fault(row: tables.Row, found: Mapping[str, int], width: int) -> Problem | None:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dedupreview.pages import STOP_POLLING, page_of
 from dedupreview.people.access import person_of, require
 from screening import importing
 from screening.models import DocumentImport
-from screening.staging import Readable
+from screening.staging import Readable, Staging
 from screening.views.reach import collection_for, import_for
 
-OVER = frozenset({DocumentImport.State.DONE, DocumentImport.State.FAILED})
+STATUSES = ("added", "identical", "refused")
+RESTING = frozenset(DocumentImport.State) - {
+    DocumentImport.State.QUEUED,
+    DocumentImport.State.RUNNING,
+}
 
 
 @require("manage_collections")
 @require_http_methods(["GET", "POST"])
 def upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take in files, loose or as a folder, and go to their report.
+    """Take in files, loose or as a folder, and go to the report on what would become of them.
 
     Each file part may be accompanied, in the same order, by a ``path`` field with its place in the folder: browsers
     send only the last part of the name with the file itself. Sending the same files again is noted as identical.
@@ -32,7 +39,10 @@ def upload(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "screening/upload.html", context)
     try:
         started = importing.receive_files(
-            collection=collection, files=_received(request), actor=person_of(request)
+            collection=collection,
+            files=_received(request),
+            actor=person_of(request),
+            check_first=True,
         )
     except importing.ImportingError as error:
         return _refuse(request, context, str(error))
@@ -78,19 +88,62 @@ def import_progress(request: HttpRequest, import_id: int) -> HttpResponse:
     return response
 
 
+@require("manage_collections")
+@require_POST
+def confirm(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Add what the check found (``confirm``), or forget the files (``discard``)."""
+    received = import_for(request, import_id)
+    act = importing.discard_import if "discard" in request.POST else importing.confirm_import
+    try:
+        act(row=received, actor=person_of(request))
+    except importing.ImportingError as error:
+        messages.error(request, str(error))
+    return redirect("screening:import-detail", received.pk)
+
+
 def _report(request: HttpRequest, import_id: int) -> dict[str, object]:
     received = import_for(request, import_id)
     rows = received.report.get("rows", [])
+    listed = len(rows)
     shown = request.GET.get("status", "")
-    if shown in {"added", "identical", "refused"}:
+    if shown in STATUSES:
         rows = [row for row in rows if row.get("status") == shown]
     else:
         shown = ""
+    page = page_of(request, rows, 100)
     return {
         "import": received,
-        "over": received.state in OVER,
+        "over": received.state in RESTING,
         "collection": received.collection,
-        "page": page_of(request, rows, 100),
+        "page": page,
+        "rows": _with_documents(received, list(page.object_list)),
+        "listed": listed,
+        "total": sum(received.report.get(name, 0) for name in STATUSES),
         "status": shown,
         "section": "collections",
     }
+
+
+def _with_documents(
+    received: DocumentImport, rows: list[dict[str, Any]]
+) -> list[tuple[dict[str, Any], int | None]]:
+    """Rows of the report with the key of the document they are about, if it is there."""
+    ids = {row["doc_id"] for row in rows if row.get("doc_id")}
+    there = received.collection.documents.filter(doc_id__in=ids)
+    keys = dict(there.values_list("doc_id", "pk"))
+    return [(row, keys.get(row.get("doc_id", ""))) for row in rows]
+
+
+@require("see_runs")
+@require_safe
+def import_report(request: HttpRequest, import_id: int) -> FileResponse:
+    """Every row of the report as JSON lines: the page itself lists a bounded number of them."""
+    received = import_for(request, import_id)
+    if received.state != DocumentImport.State.DONE:
+        raise Http404
+    try:
+        stream = Staging.of(received.staging).report.open("rb")
+    except OSError:
+        raise Http404 from None
+    name = f"{received.collection.slug}-import-{received.pk}.jsonl"
+    return FileResponse(stream, as_attachment=True, filename=name)

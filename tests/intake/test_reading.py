@@ -365,7 +365,9 @@ def test_spreadsheets_keep_ids_as_they_are(tmp_path: Path) -> None:
         "A": "2.5",
     }
     assert codes(entries) == {"t.xlsx[材料]:5": "number_lost_digits"}
-    assert [e.problem.code for e in entries if isinstance(e, Note)] == ["sheet_ignored"]
+    notes = {e.problem.code: str(e.problem) for e in entries if isinstance(e, Note)}
+    assert set(notes) == {"columns_read", "sheet_ignored"}
+    assert "编号 → doc_id" in notes["columns_read"]
 
 
 def test_a_damaged_spreadsheet_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 from redis import Redis
@@ -286,3 +287,83 @@ def test_a_refusal_stands_until_its_place_is_accepted(library: Collection, tmp_p
     (refusal,) = importing.refusals_of(library)
     assert (refusal.place, refusal.problem.code) == ("b.txt", "empty")
     assert refusal.sha256 is None
+
+
+# --- Checked first ---------------------------------------------------------------------------------------------------
+
+
+def checked(library: Collection, rows: list[Any]) -> DocumentImport:
+    files = [making.upload("m.jsonl", making.manifest(rows))]
+    row = importing.receive_files(collection=library, files=files, actor=None, check_first=True)
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    return row
+
+
+def test_a_check_adds_nothing_and_its_confirmation_does_what_it_said(
+    library: Collection, tmp_path: Path
+) -> None:
+    rows = making.rows(6)
+    importing.import_path(path=making.folder(tmp_path / "in", rows[:2]), collection=library)
+    rows[1]["raw"] += "（修订）"
+    rows.append({"doc_id": "x"})
+    row = checked(library, rows)
+    assert (row.state, row.attempt) == ("checked", 1)
+    assert Document.objects.count() == 2
+    assert SourceFile.objects.count() == 1
+    planned = dict(row.report)
+    counts = {name: planned[name] for name in ("added", "identical", "refused", "conflicting")}
+    assert counts == {"added": 4, "identical": 1, "refused": 2, "conflicting": 1}
+    importing.run_import(row.pk)  # only a confirmation sets it going
+    assert Document.objects.count() == 2
+    importing.confirm_import(row=row, actor=None)
+    assert row.report == {}
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    assert row.state == "done"
+    assert row.report == planned
+    assert Document.objects.count() == 6
+    assert not Staging.of(row.staging).folder.joinpath("files").exists()
+
+
+def test_a_check_is_answered_once(library: Collection, data_dir: Path) -> None:
+    row = checked(library, making.rows(2))
+    other = DocumentImport.objects.get(pk=row.pk)
+    importing.discard_import(row=row, actor=None)
+    with pytest.raises(importing.ImportingError):
+        importing.confirm_import(row=other, actor=None)
+    importing.run_import(row.pk)
+    assert Document.objects.count() == 0
+    assert not Staging.of(row.staging).folder.joinpath("files").exists()
+
+
+def test_what_nobody_confirms_is_discarded_in_the_end(library: Collection, data_dir: Path) -> None:
+    row = checked(library, making.rows(2))
+    importing.sweep(timezone.now() + importing.KEPT_UNCONFIRMED / 2)
+    row.refresh_from_db()
+    assert row.state == "checked"
+    importing.sweep(timezone.now() + importing.KEPT_UNCONFIRMED * 2)
+    row.refresh_from_db()
+    assert row.state == "discarded"
+
+
+def test_what_changed_after_the_check_is_decided_anew(library: Collection, tmp_path: Path) -> None:
+    rows = making.rows(3)
+    row = checked(library, rows)
+    rows[0]["raw"] = "先到的另一份正文，与要加入的不同。"
+    importing.import_path(path=making.folder(tmp_path / "in", rows[:2]), collection=library)
+    importing.confirm_import(row=row, actor=None)
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    assert (row.report["added"], row.report["identical"], row.report["conflicting"]) == (1, 1, 1)
+    assert Document.objects.get(doc_id="D0000").raw == rows[0]["raw"]
+
+
+def test_a_dry_run_of_the_command_writes_nothing(
+    db: None, data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = making.folder(tmp_path / "in", [*making.rows(2), {"doc_id": "x"}])
+    call_command("import_documents", str(source), "--collection", "neu", "--dry-run")
+    assert "documents.jsonl:3" in capsys.readouterr().out
+    assert not Collection.objects.exists()
+    assert not originals.folder().exists()

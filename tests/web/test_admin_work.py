@@ -66,6 +66,13 @@ def test_a_folder_keeps_its_paths_and_its_report_names_every_file(site: Site, ad
     assert admin.get(f"/imports/{received.pk}/progress/").status_code == 200
     importing.run_import(received.pk)
     assert admin.get(f"/imports/{received.pk}/progress/").status_code == 286
+    planned = text(admin.get(answer["Location"]))
+    assert "空.txt" in planned
+    assert not site.collection.documents.filter(doc_id__endswith="一.txt").exists()
+    confirmed = admin.post(reverse("screening:confirm-import", args=[received.pk]))
+    assert confirmed["Location"] == answer["Location"]
+    assert "hx-get" in text(admin.get(answer["Location"]))
+    importing.run_import(received.pk)
     report = text(admin.get(answer["Location"]))
     assert "一.txt" in report
     assert "空.txt" in report
@@ -95,8 +102,23 @@ def test_an_upload_without_files_says_what_to_do(site: Site, admin: Any) -> None
 def test_a_plain_form_without_paths_uses_the_names(site: Site, admin: Any) -> None:
     address = reverse("screening:upload", args=[site.collection.slug])
     admin.post(address, {"files": [SimpleUploadedFile("二.txt", "正文若干字。".encode())]})
-    importing.run_import(DocumentImport.objects.latest("pk").pk)
+    received = DocumentImport.objects.latest("pk")
+    importing.run_import(received.pk)
+    admin.post(reverse("screening:confirm-import", args=[received.pk]))
+    importing.run_import(received.pk)
     assert site.collection.documents.filter(doc_id="二.txt").exists()
+
+
+def test_an_upload_can_be_discarded_and_then_not_confirmed(site: Site, admin: Any) -> None:
+    upload(admin, site, [("三.txt", "正文若干字。".encode())])
+    received = DocumentImport.objects.latest("pk")
+    importing.run_import(received.pk)
+    address = reverse("screening:confirm-import", args=[received.pk])
+    assert "放弃" in text(admin.post(address, {"discard": ""}, follow=True))
+    admin.post(address)
+    received.refresh_from_db()
+    assert received.state == "discarded"
+    assert not site.collection.documents.filter(doc_id="三.txt").exists()
 
 
 # --- Runs -------------------------------------------------------------------------------------------------------------

@@ -88,6 +88,7 @@ class Desk:
         self.page.set_input_files("#folder", str(folder))
         self.page.click("main form button.button-primary")
         self.page.wait_for_url("**/imports/*/", timeout=PATIENCE)
+        self.page.click("#confirm-import button[name=confirm]", timeout=PATIENCE)
         self.page.wait_for_selector("#live .state-done", timeout=PATIENCE)
 
     def screen(self) -> str:

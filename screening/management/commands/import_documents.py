@@ -9,7 +9,12 @@ from django.core.management.base import CommandParser
 from django.utils.translation import gettext as _
 
 from dedupreview.commands import BAD_INPUT, DatabaseCommand
-from screening.importing import ReportRow, get_or_create_collection, import_path
+from screening.importing import (
+    ReportRow,
+    check_path,
+    get_or_create_collection,
+    import_path,
+)
 from screening.intake.reading import tree_of
 from screening.terminal import ProgressBar
 
@@ -26,10 +31,13 @@ class Command(DatabaseCommand):
             "--quiet", action="store_true", help="name only what was not simply added"
         )
 
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would happen and change nothing"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["path"])
         tree_of(path)  # before a collection is made for nothing
-        collection = get_or_create_collection(slug=options["collection"])
         bar = ProgressBar()
 
         def echo(row: ReportRow) -> None:
@@ -37,17 +45,27 @@ class Command(DatabaseCommand):
                 bar.clear()
                 self.stdout.write(line_of(row))
 
-        report = import_path(
-            path=path,
-            collection=collection,
-            echo=echo,
-            progress=lambda done, total: bar("import", done, total),
-        )
+        def progress(done: int, total: int) -> None:
+            bar("import", done, total)
+
+        slug = options["collection"]
+        if options["dry_run"]:
+            report = check_path(path=path, slug=slug, echo=echo, progress=progress)
+        else:
+            collection = get_or_create_collection(slug=slug)
+            report = import_path(path=path, collection=collection, echo=echo, progress=progress)
         bar.clear()
+        if report.conflicting:
+            self.stdout.write(
+                _("%(count)s of the refused have a doc_id that belongs to another text")
+                % {"count": report.conflicting}
+            )
         self.stdout.write(
             _("%(added)s added, %(identical)s identical, %(refused)s refused")
             % {"added": report.added, "identical": report.identical, "refused": report.refused}
         )
+        if options["dry_run"]:
+            self.stdout.write(_("Nothing was changed: this was a dry run"))
         if not report.added and not report.identical:
             self.stderr.write(_("No text was found in %(path)s") % {"path": path})
             raise SystemExit(BAD_INPUT)
