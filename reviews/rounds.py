@@ -11,7 +11,7 @@ from django.db.models import Count, Max
 
 from dedupreview.people import audit
 from dedupreview.people.models import Person, Role
-from reviews import guidelines
+from reviews import guidelines, samechange
 from reviews.errors import ReviewError
 from reviews.models import (
     GuidelineVersion,
@@ -138,7 +138,7 @@ def open_round(
     check_people(annotators=annotators, arbitrators=arbitrators, judgments=judgments)
     wanted = _selection(selection, limit)
     choice = choose(run, wanted)
-    ordered = in_family_order(choice.pairs, order_seed)
+    ordered = in_family_order(choice.pairs, order_seed, samechange.signatures(choice.pairs))
     if not ordered:
         decided = choice.left_out["decided"] > 0
         raise RoundError(ALL_DECIDED if decided else NO_PAIRS, code="no_pairs")

@@ -33,6 +33,7 @@ from reviews.models import (
     SeatLapse,
 )
 from reviews.reading import Reading, checks_of, reading_of
+from reviews.samechange import same_change
 from reviews.views import answers
 
 ONLY_COOKIES = ("dedupreview_only", "dedupreview_shared")
@@ -252,7 +253,23 @@ def _seat(view: PairView, slot: ReviewSlot, person: Person) -> dict[str, Any]:
         "was_set_aside": SeatDecline.objects.filter(
             item=view.item, person=person, how=SeatDecline.How.LATER
         ).exists(),
+        "same_as": _same_as(view, person),
     }
+
+
+def _same_as(view: PairView, person: Person) -> ReviewItem | None:
+    """The pair that the person judged last in this round, if it shows the same change; their own way, nobody else's."""
+    last = (
+        Judgment.objects.filter(annotator=person, item__round=view.item.round)
+        .select_related("item__pair__low__collection", "item__pair__high__collection")
+        .order_by("-created_at")
+        .first()
+    )
+    if last is None or last.item_id == view.item.pk:
+        return None
+    pair = last.item.pair
+    alike = same_change((pair.left.raw, pair.right.raw), (view.left.raw, view.right.raw))
+    return last.item if alike else None
 
 
 def draft_key(view: PairView, person: Person, mode: str) -> str:
