@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext as _
 
+from reviews.elsewhere import Known, known_passages
 from reviews.labels import Label
 from reviews.models import ReviewItem
 from reviews.pairtext import KIN, Rendered, render
@@ -21,6 +23,8 @@ from screening.models import Document
 
 FACTS_SHOWN = 12
 """Fact changes shown at once; the rest stand in a fold."""
+FACTS_LISTED = 60
+"""Fact changes listed at all: two texts that differ throughout differ in their marks, a longer list is not read."""
 EXCERPTS_SHOWN = 8
 WHOLE = 0.5
 """From this containment on whole texts are compared for facts, as in a run."""
@@ -139,6 +143,19 @@ class Passage:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """A passage that other documents have too. ``side`` is its canonical side, ``ls`` … ``re`` its offsets there."""
+
+    ls: int | str
+    le: int | str
+    rs: int | str
+    re: int | str
+    words: str
+    quote: str
+    sources: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
 class Check:
     """One entry of the checklist; ``count`` of 0 is "no change seen"."""
 
@@ -169,6 +186,7 @@ class Reading:
     facts: list[Fact]
     more_facts: list[Fact]
     excerpts: list[Passage]
+    elsewhere: list[Elsewhere]
     checks: list[Check]
     only: bool
     kin: bool
@@ -189,13 +207,15 @@ class Reading:
         return "right_first" if self.sides == "lr" else "left_first"
 
 
-def shown_state(sides: str, *, swapped: int, scores: bool) -> dict[str, Any]:
+def shown_state(
+    sides: str, *, swapped: int, scores: bool, hints: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """What stood on the page around an answer, stored with it; ``side_order`` names the canonical side on the left."""
     return {
         "side_order": "left_right" if sides == "lr" else "right_left",
         "swapped": swapped,
         "scores": scores,
-        "hints": ["changes", "facts", "excerpts"],
+        "hints": ["changes", "facts", "excerpts", *hints],
         "diff": ENGINE_VERSION,
     }
 
@@ -230,6 +250,11 @@ def facts_of(item: ReviewItem) -> list[FactChange]:
         shared = tuple((a, b, c, d) for a, b, c, d in candidate.excerpts)
     left, right = item.pair.left.raw, item.pair.right.raw
     return [c for c in _changed_facts(left, right, shared) if c.kind != "style"]
+
+
+def hints_of(item: ReviewItem) -> tuple[str, ...]:
+    """What else than differences and shared passages the page of an item hints at."""
+    return ("elsewhere",) if known_passages(item)[0] else ()
 
 
 def checks_of(item: ReviewItem) -> list[Check]:
@@ -272,12 +297,13 @@ def reading_of(
         changes=rendered.changes,
         counts=rendered.counts,
         facts=facts[:FACTS_SHOWN],
-        more_facts=facts[FACTS_SHOWN:],
+        more_facts=facts[FACTS_SHOWN:FACTS_LISTED],
         excerpts=_passages(item, left.raw, right.raw, rendered),
+        elsewhere=_elsewhere(item, left.raw, right.raw),
         checks=checks_of(item),
         only=long if wish is None else wish,
         kin=kin,
-        notes=_notes(left, right),
+        notes=[*_facts_left_out(facts), *_notes(left, right)],
         scores=_scores(item) if scores else [],
     )
 
@@ -351,6 +377,48 @@ def _passages(item: ReviewItem, left: str, right: str, rendered: Rendered) -> li
             quote = " ".join(left[a : a + 40].split())
             found.append(Passage(a, b, c, d, quote + ("…" if b - a > 40 else "")))
     return found
+
+
+def _elsewhere(item: ReviewItem, left: str, right: str) -> list[Elsewhere]:
+    """Passages known from third documents, each once: what both texts have is said on the left one."""
+    known, inputs = known_passages(item)
+    found: dict[str, Elsewhere] = {}
+    for one in known:
+        raw = left if one.side == "left" else right
+        if not one.start < one.end <= len(raw):
+            continue
+        text = " ".join(raw[one.start : one.end].split())
+        seen = found.get(text)
+        if seen is None:
+            quote = text if len(text) <= 40 else text[:39] + "…"
+            seen = Elsewhere("", "", "", "", _words_of(one, inputs), quote, one.sources)
+        if one.side == "left" and seen.ls == "":
+            seen = replace(seen, ls=one.start, le=one.end)
+        elif one.side == "right" and seen.rs == "":
+            seen = replace(seen, rs=one.start, re=one.end)
+        found[text] = seen
+    return list(found.values())
+
+
+def _words_of(known: Known, inputs: int) -> str:
+    return _("in %(found)s of %(all)s texts") % {
+        "found": number_format(known.documents, force_grouping=True),
+        "all": number_format(max(inputs, known.documents), force_grouping=True),
+    }
+
+
+def _facts_left_out(facts: list[Fact]) -> list[str]:
+    rest = facts[FACTS_LISTED:]
+    if not rest:
+        return []
+    kinds = Counter(fact.name for fact in rest)
+    named = "，".join(f"{name} {count}" for name, count in kinds.most_common())
+    return [
+        _(
+            "The first %(listed)s fact changes are listed; %(rest)s more are marked in the texts only (%(kinds)s)."
+        )
+        % {"listed": FACTS_LISTED, "rest": len(rest), "kinds": named}
+    ]
 
 
 def _notes(left: Document, right: Document) -> list[str]:

@@ -14,7 +14,7 @@ from reviews.errors import ReviewError
 from reviews.items import PairView, canonical_side
 from reviews.labels import LABEL_SIGNS, REASON_CODES, Direction, Label, ReasonCode
 from reviews.models import Answer, Arbitration, Judgment, Opinion
-from reviews.reading import CHECKS, shown_state
+from reviews.reading import CHECKS, hints_of, shown_state
 
 LABEL_KEYS = {
     Label.COPY: "1",
@@ -25,6 +25,10 @@ LABEL_KEYS = {
     Label.UNDECIDED: "0",
 }
 MAX_EVIDENCE = 20
+MAX_SOURCE = 200
+"""Characters of a source's or library entry's name."""
+NAMED_BY: dict[str, str] = {Label.CITATION: "source", Label.TEMPLATE: "entry"}
+"""What a label may name: the source that is quoted, the entry of the template library."""
 LETTERS = "甲乙丙丁戊己庚辛壬"
 
 BAD_FORM = "The form did not arrive whole. Reload the page; what you typed is kept."
@@ -84,7 +88,10 @@ def answer_fields(request: HttpRequest, view: PairView) -> dict[str, Any]:
         "reason_code": code if code in REASON_CODES.get(label, ()) else "",
         "reason": posted.get("reason", ""),
         "kept": (posted.get("kept") or None) if label == Label.COPY else None,
-        "evidence": _evidence(posted.get("evidence", "")),
+        "evidence": [
+            *_evidence(posted.get("evidence", "")),
+            *_named(label, posted.get("source", "")),
+        ],
         "shown": shown_of(request, view),
     }
 
@@ -97,6 +104,7 @@ def shown_of(request: HttpRequest, view: PairView) -> dict[str, Any]:
         sides if sides in {"lr", "rl"} else own,
         swapped=whole(request.POST.get("swapped"), 1000) or 0,
         scores=view.scores is not None,
+        hints=hints_of(view.item),
     )
 
 
@@ -117,6 +125,22 @@ def _evidence(text: str) -> list[dict[str, Any]]:
             text = str(one.get("text", ""))[:300]
             kept.append({"side": one["side"], "start": start, "end": end, "text": text})
     return kept
+
+
+def _named(label: str, text: str) -> list[dict[str, str]]:
+    """What a citation quotes, or the library entry of a template, as one more piece of evidence."""
+    words = " ".join(text.split())[:MAX_SOURCE]
+    if label not in NAMED_BY or not words:
+        return []
+    return [{"kind": NAMED_BY[label], "text": words}]
+
+
+def source_of(evidence: list[Any]) -> str:
+    """The source or library entry among the evidence of an answer; empty if it names none."""
+    for one in evidence:
+        if isinstance(one, dict) and one.get("kind") in NAMED_BY.values():
+            return str(one.get("text", ""))
+    return ""
 
 
 def checklist_of(request: HttpRequest, counts: dict[str, int]) -> dict[str, str]:
@@ -154,20 +178,23 @@ def code_groups() -> list[dict[str, Any]]:
 def answer_of(row: Answer | None) -> dict[str, Any]:
     """What the form starts with: empty, or an answer that stands already."""
     if row is None:
-        return {"label": "", "evidence": "[]"}
+        return {"label": "", "evidence": "[]", "source": ""}
     return {
         "label": row.label,
         "direction": row.direction,
         "reason_code": row.reason_code,
         "reason": row.reason,
         "kept": row.kept_id,
-        "evidence": json.dumps(row.evidence, ensure_ascii=False),
+        "evidence": json.dumps(
+            [spot for spot in row.evidence if _is_spot(spot)], ensure_ascii=False
+        ),
+        "source": source_of(row.evidence),
     }
 
 
 def posted_answer(request: HttpRequest) -> dict[str, Any]:
     """What the form starts with after a refusal: everything as it was typed."""
-    names = ("label", "direction", "reason_code", "reason", "cause_code", "adopt")
+    names = ("label", "direction", "reason_code", "reason", "cause_code", "adopt", "source")
     kept = whole(request.POST.get("kept"), 2**62)
     evidence = json.dumps(_evidence(request.POST.get("evidence", "")), ensure_ascii=False)
     return {name: request.POST.get(name, "") for name in names} | {
@@ -191,6 +218,8 @@ def card_of(row: Judgment | Opinion | Arbitration, view: PairView, heading: str)
         "reason": row.reason,
         "kept": row.kept_id,
         "kept_name": _kept_name(row.kept_id, view),
+        "source": source_of(row.evidence),
+        "source_head": _("Library entry") if row.label == Label.TEMPLATE else _("Source quoted"),
         "evidence": [{**spot, "key": spot["side"][0]} for spot in row.evidence if _is_spot(spot)],
         "when": row.created_at,
         "shown_note": _shown_note(row.shown),
@@ -281,6 +310,7 @@ def _key_words() -> dict[str, str]:
         "key-mark-evidence": _("keep the selected text as evidence"),
         "key-only-changes": _("only changes, or only shared text"),
         "key-swap": _("swap sides"),
+        "key-articles": _("article by article, and back"),
         "key-guideline": _("guideline"),
         "key-help": _("this list"),
         "key-escape": _("leave the field, close the window"),

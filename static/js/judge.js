@@ -118,7 +118,7 @@ function setEvidence(list) {
 
 /* --- Drafts --------------------------------------------------------------------------------------------------------- */
 
-const KEPT = ["id", "label", "direction", "kept", "reason_code", "reason", "evidence", "cause_code", "adopt"];
+const KEPT = ["id", "label", "direction", "kept", "reason_code", "reason", "evidence", "cause_code", "adopt", "source"];
 
 function read() {
   const data = { at: Date.now(), key: form.dataset.draftKey };
@@ -135,7 +135,7 @@ function restore(data) {
     }
   }
   fitToLabel();
-  for (const name of ["reason_code", "reason", "evidence", "cause_code", "id"]) {
+  for (const name of ["reason_code", "reason", "evidence", "cause_code", "source", "id"]) {
     if (data[name] && form.elements[name]) form.elements[name].value = data[name];
   }
   for (const box of document.querySelectorAll('input[name="checked"]')) {

@@ -129,6 +129,7 @@ export function swapSides() {
   if (field) field.value = field.value === "lr" ? "rl" : "lr";
   const times = document.querySelector('input[name="swapped"]');
   if (times) times.value = String(Number(times.value) + 1);
+  greyKnown();
   document.dispatchEvent(new CustomEvent("pair:swapped"));
 }
 
@@ -201,6 +202,29 @@ document.addEventListener("click", (event) => {
   }
 });
 
+/* --- Passages known from other documents ---------------------------------------------------------------------------- */
+
+const known = [...document.querySelectorAll("[data-known]")];
+
+function greyKnown() {
+  light("known", known.flatMap(spotsOf));
+}
+
+/* The words stand in the text itself, where the reader is; they are drawn by the style sheet and not part of it. */
+function tagKnown() {
+  for (const chip of known) {
+    const { ls = "", le = "", rs = "", re = "" } = chip.dataset;
+    for (const [side, start, end] of [["l", ls, le], ["r", rs, re]]) {
+      const [range] = start === "" ? [] : rangesOf(side, Number(start), Number(end));
+      if (!range) continue;
+      const tag = document.createElement("i");
+      tag.className = "known-tag";
+      tag.dataset.n = chip.querySelector(".kind").textContent;
+      range.insertNode(tag);
+    }
+  }
+}
+
 /* Light up what a card or chip speaks of while the pointer rests on it. */
 document.addEventListener("pointerover", (event) => {
   const chip = event.target.closest?.("[data-spot]");
@@ -229,4 +253,6 @@ export const reading = {
 if (!document.getElementById("guideline")) delete reading.guideline;
 
 readCells(pair);
+tagKnown();
+greyKnown();
 drawView();
