@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from screening.collecting import no_collection
 from screening.documents import InputDocument
 from screening.evaluation import LabelledPair, ThresholdRow, threshold_rows
-from screening.evidence.excerpts import Excerpt
+from screening.lines import candidate_line
 from screening.result import FoundCandidate, ScreeningResult
 
 FILES: tuple[str, ...] = (
@@ -24,9 +25,6 @@ FILES: tuple[str, ...] = (
     "run.json",
 )
 """Names of the files; ``run.json`` is written last, so that a folder with it is complete."""
-
-EXCERPT_LIMIT = 2000
-"""Characters of one excerpt that are printed; a longer one carries its full ``length`` beside the beginning."""
 
 ORIGINALS_HEADER = (
     "doc_id",
@@ -73,6 +71,7 @@ REVIEW_HEADER = (
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
+@no_collection()
 def write_run(
     out_dir: Path | str,
     result: ScreeningResult,
@@ -96,61 +95,13 @@ def write_run(
         table.writerow(REVIEW_HEADER)
         for candidate in result.candidates:
             left, right = documents[candidate.left], documents[candidate.right]
-            candidates.write(_dump(candidate_line(candidate, left, right)) + "\n")
+            candidates.write(candidate_line(candidate, left, right) + "\n")
             table.writerow(_review_row(candidate, left, right))
     _write(out / "originals.csv", lambda file: _originals(file, result))
     _write(out / "normalized.jsonl", lambda file: _normalized(file, result))
     rows = threshold_rows(result, labels, thresholds) if labels is not None else []
     _write(out / "thresholds.csv", lambda file: _thresholds(file, rows))
     _write(out / "run.json", lambda file: file.write(run_json(result)))
-
-
-def candidate_line(
-    candidate: FoundCandidate, left: InputDocument, right: InputDocument
-) -> dict[str, Any]:
-    """The JSON object of one line of ``candidates.jsonl``."""
-    return {
-        "left": left.doc_id,
-        "right": right.doc_id,
-        "left_source": left.source_id,
-        "right_source": right.source_id,
-        "left_version": left.version,
-        "right_version": right.version,
-        "rank": candidate.rank,
-        "channels": candidate.channels,
-        "minhash_estimate": candidate.minhash_estimate,
-        "jaccard": candidate.jaccard,
-        "jaccard_folded": candidate.jaccard_folded,
-        "containment": candidate.containment,
-        "simhash_distance": candidate.simhash_distance,
-        "shared_shingles": candidate.shared_shingles,
-        "raw_excerpts": [_excerpt(excerpt, left.raw) for excerpt in candidate.excerpts],
-        "fact_changes": [
-            {
-                "kind": c.kind,
-                "left": c.left,
-                "right": c.right,
-                "left_start": c.left_start,
-                "right_start": c.right_start,
-            }
-            for c in candidate.fact_changes
-        ],
-        "suggestion": candidate.suggestion,
-        "review_status": "pending",
-    }
-
-
-def _excerpt(excerpt: Excerpt, raw: str) -> dict[str, Any]:
-    length = excerpt.left_end - excerpt.left_start
-    shown = raw[excerpt.left_start : excerpt.left_start + min(length, EXCERPT_LIMIT)]
-    line: dict[str, Any] = {
-        "text": shown,
-        "left_start": excerpt.left_start,
-        "right_start": excerpt.right_start,
-    }
-    if length > EXCERPT_LIMIT:
-        line["length"] = length
-    return line
 
 
 def run_json(result: ScreeningResult) -> str:

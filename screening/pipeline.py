@@ -20,6 +20,7 @@ from screening.channels import (
     split,
     templates,
 )
+from screening.collecting import no_collection
 from screening.config import ConfigError, ScreeningConfig, stratum_value
 from screening.documents import InputDocument, Refusal
 from screening.funnel import Funnel, manifest
@@ -81,6 +82,7 @@ class Run:
             self._progress(stage, done, total)
 
 
+@no_collection()
 def screen(
     documents: Sequence[InputDocument],
     config: ScreeningConfig,

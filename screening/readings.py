@@ -19,6 +19,7 @@ from screening.text.corpus import Corpus
 from screening.text.shingles import slices
 
 if TYPE_CHECKING:
+    from screening.evidence.excerpts import Excerpt
     from screening.evidence.facts import FactChange
     from screening.evidence.reader_process import Answer, Job
 
@@ -26,7 +27,9 @@ WHOLE = 0.5
 """From this containment on whole texts are compared; below it only what surrounds shared passages."""
 
 ALL_READ = 50_000
-"""Runs of more candidates than this read the facts of pairs that are asked or share half of the smaller text only."""
+"""Runs of more candidates than this read only the facts of pairs that are asked or have a Jaccard of :data:`ALIKE`."""
+
+ALIKE = 0.5
 
 WORTH_A_PROCESS = 1_000_000
 """Characters to read from which a second process pays for its start."""
@@ -50,45 +53,63 @@ def read_changes(
         answers = _in_processes(corpus, jobs, report, processes)
     else:
         answers = _here(corpus, jobs, report)
-    for row, answer in zip(rows, answers, strict=True):
+    for places, answer in zip(rows, answers, strict=True):
         if answer:
-            result[row] = tuple([FactChange(*change) for change in answer])  # type: ignore[arg-type]
+            changes = tuple([FactChange(*change) for change in answer])  # type: ignore[arg-type]
+            for row in places:
+                result[row] = changes
     return result
 
 
-def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[int], list[Job]]:
-    """Rows whose raw texts differ and what to compare for each, families together so that a reading is soon done with."""
+def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[list[int]], list[Job]]:
+    """What to compare, and the rows that each answer is for: equal raw texts are compared once.
+
+    Families come together, so that a reading is soon done with.
+    """
     family = np.empty(len(corpus.documents), dtype=np.int64)
     kernels.component_roots(table.left, table.right, family)
     order = np.lexsort((table.right, table.left, family[table.left]))
+    order = order[_worth_reading(texts, table)[order]]
     pair = table.text_pair[order]
     near = _far(texts, table)[order]
     left, right = table.left[order], table.right[order]
     spans = iter(excerpts_of(corpus, texts, left[near], right[near], pair[near]))
-    rows: list[int] = []
-    jobs: list[Job] = []
     documents = corpus.documents
-    worth = table.flags > 0
-    if len(table) > ALL_READ:
-        worth &= ~_far(texts, table) | table.representative
-    found = worth[order].tolist()
-    for row, d, e, confined, asked in zip(
-        order.tolist(), left.tolist(), right.tolist(), near.tolist(), found, strict=True
+    classes = corpus.class_of.tolist()
+    same: dict[tuple[str, int], int] = {}
+    first = [same.setdefault((x.raw, classes[d]), d) for d, x in enumerate(documents)]
+    found: dict[tuple[int, int], int] = {}
+    rows: list[list[int]] = []
+    jobs: list[Job] = []
+    for row, d, e, confined in zip(
+        order.tolist(), left.tolist(), right.tolist(), near.tolist(), strict=True
     ):
         shared = next(spans) if confined else None
-        if not asked or documents[d].raw == documents[e].raw:
+        if documents[d].raw == documents[e].raw:
             continue
-        rows.append(row)
-        jobs.append(
-            (
-                d,
-                e,
-                None
-                if shared is None
-                else [(x.left_start, x.left_end, x.right_start, x.right_end) for x in shared],
-            )
-        )
+        key = (first[d], first[e])
+        number = found.setdefault(key, len(jobs))
+        if number == len(jobs):
+            rows.append([])
+            jobs.append((*key, None if shared is None else [_span(x) for x in shared]))
+        rows[number].append(row)
     return rows, jobs
+
+
+def _span(x: Excerpt) -> tuple[int, int, int, int]:
+    return x.left_start, x.left_end, x.right_start, x.right_end
+
+
+def _worth_reading(texts: TextPairs, table: PairTable) -> NDArray[np.bool_]:
+    """Rows whose facts are read: found by a channel, and in large runs asked or alike."""
+    worth = table.flags > 0
+    if len(table) > ALL_READ:
+        alike = np.ones(len(table), dtype=bool)
+        inside = table.text_pair >= 0
+        scores = np.maximum(texts.scores.jaccard, texts.scores.jaccard_folded)
+        alike[inside] = scores[table.text_pair[inside]] >= ALIKE
+        worth &= alike | table.representative
+    return worth
 
 
 def _far(texts: TextPairs, table: PairTable) -> NDArray[np.bool_]:

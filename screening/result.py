@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -335,19 +336,21 @@ def excerpts_of(
     runs[~inside, 0, 2] = corpus.doc_bounds[left[~inside] + 1] - corpus.doc_bounds[left[~inside]]
     _short_runs(corpus, left, right, runs)
     there = runs[:, :, 2] > 0
-    counts = there.sum(axis=1).tolist()
+    row, at = np.nonzero(there)
     spans = []
     for side, docs in ((0, left), (1, right)):
-        first = np.where(there, corpus.doc_bounds[docs][:, None] + runs[:, :, side], 0)
-        final = np.where(there, first + runs[:, :, 2] - 1, 0)
+        first = corpus.doc_bounds[docs[row]] + runs[row, at, side]
+        final = first + runs[row, at, 2] - 1
         spans += [corpus.offsets[first].tolist(), (corpus.offsets[final] + 1).tolist()]
+    found = zip(*spans, strict=True)
     documents = corpus.documents
-    for n, d, e, ls, le, rs, re in zip(counts, left.tolist(), right.tolist(), *spans, strict=True):
+    counts = there.sum(axis=1).tolist()
+    for n, d, e in zip(counts, left.tolist(), right.tolist(), strict=True):
         a, b = documents[d].raw, documents[e].raw
         yield tuple(
             [
-                closed(a, b, Excerpt(ls[x], with_marks(a, le[x]), rs[x], with_marks(b, re[x])))
-                for x in range(n)
+                closed(a, b, ls, with_marks(a, le), rs, with_marks(b, re))
+                for ls, le, rs, re in islice(found, n)
             ]
         )
 

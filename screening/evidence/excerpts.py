@@ -69,20 +69,21 @@ def raw_excerpt(
     """The raw ranges of a run; a sentence end that both raw texts have right behind it belongs to it."""
     left_start, left_end = raw_span(left_raw, left_offsets, run.left, run.left + run.length)
     right_start, right_end = raw_span(right_raw, right_offsets, run.right, run.right + run.length)
-    return closed(left_raw, right_raw, Excerpt(left_start, left_end, right_start, right_end))
+    return closed(left_raw, right_raw, left_start, left_end, right_start, right_end)
 
 
-def closed(left_raw: str, right_raw: str, excerpt: Excerpt) -> Excerpt:
-    """The excerpt with the sentence end that both raw texts have right behind it, where they have one."""
-    left_end, right_end = excerpt.left_end, excerpt.right_end
+def closed(
+    left_raw: str, right_raw: str, left_start: int, left_end: int, right_start: int, right_end: int
+) -> Excerpt:
+    """The excerpt, with the sentence end that both raw texts have right behind it where they have one."""
     if (
         left_end < len(left_raw)
         and right_end < len(right_raw)
         and left_raw[left_end] in SENTENCE_ENDS
         and left_raw[left_end] == right_raw[right_end]
     ):
-        return Excerpt(excerpt.left_start, left_end + 1, excerpt.right_start, right_end + 1)
-    return excerpt
+        left_end, right_end = left_end + 1, right_end + 1
+    return Excerpt(left_start, left_end, right_start, right_end)
 
 
 def excerpts(left: Normalised, right: Normalised, min_length: int = 32) -> tuple[Excerpt, ...]:

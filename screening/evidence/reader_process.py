@@ -9,6 +9,7 @@ another, in order, :data:`BATCH` jobs each.
 
 from __future__ import annotations
 
+import gc
 import marshal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,6 +83,7 @@ def _fields(change: FactChange, left: int = 0, right: int = 0) -> tuple[object, 
 
 def main() -> None:
     """Answer the jobs on standard input."""
+    gc.disable()  # sheets hold no cycles, and there are many of them to search
     texts, jobs = marshal.load(sys.stdin.buffer)
     batch: list[Answer] = []
     for answer in answers(texts, jobs):

@@ -60,7 +60,8 @@ def raw_span(raw: str, offsets: NDArray[np.int32], i: int, j: int) -> tuple[int,
 
 def with_marks(raw: str, end: int) -> int:
     """``end`` moved behind the combining marks and variation selectors that stand there."""
-    while end < len(raw) and _is_mark(raw[end]):
+    size = len(raw)
+    while end < size and _is_mark(raw[end]):
         end += 1
     return end
 
