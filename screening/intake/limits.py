@@ -61,8 +61,9 @@ def expansion_problem(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Problem |
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return members_problem(archive.infolist(), limits)
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        return Problem("archive_broken", "The archive is damaged: %(error)s", {"error": str(error)})
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError) as error:
+        words = "".join(c if c.isprintable() else "?" for c in str(error))[:200]
+        return Problem("archive_broken", "The archive is damaged: %(error)s", {"error": words})
 
 
 def members_problem(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import re
 import shutil
 import stat
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Protocol, cast
@@ -129,12 +131,8 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(file)
             members = [member for member in self._zip.infolist() if not member.is_dir()]
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise ArchiveRefused(
-                Problem(
-                    "archive_broken", "The archive is damaged: %(error)s", {"error": str(error)}
-                )
-            ) from None
+        except _DAMAGE as error:
+            raise ArchiveRefused(_broken(error)) from None
         if problem := members_problem(members, limits):
             raise ArchiveRefused(problem)
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -169,8 +167,14 @@ class Archive:
     def open(self, name: str) -> BinaryIO:
         # Unpacked at once, so that a damaged member fails here and not later; a large one goes to the disk.
         member = self._members[name]
-        if member.file_size <= IN_MEMORY:
-            return io.BytesIO(self._zip.read(member))
+        try:
+            if member.file_size <= IN_MEMORY:
+                return io.BytesIO(self._zip.read(member))
+            return self._unpacked(member)
+        except _DAMAGE as error:
+            raise ArchiveRefused(_broken(error)) from None
+
+    def _unpacked(self, member: zipfile.ZipInfo) -> BinaryIO:
         file = tempfile.TemporaryFile()  # noqa: SIM115 - it is handed on open
         try:
             with self._zip.open(member) as packed:
@@ -180,6 +184,24 @@ class Archive:
             file.close()
             raise
         return cast(BinaryIO, file)
+
+
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
+"""What zipfile raises for archives that are damaged, cut off, locked or packed in a way that it does not know."""
+
+
+def _broken(error: Exception) -> Problem:
+    words = "".join(c if c.isprintable() else "?" for c in str(error))[:200]
+    return Problem("archive_broken", "The archive is damaged: %(error)s", {"error": words})
 
 
 class ArchiveRefused(Exception):

@@ -386,6 +386,26 @@ def packed(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("size", [40, 20_000_000])
+def test_a_damaged_member_refuses_itself_and_no_other(
+    tmp_path: Path, method: int, size: int
+) -> None:
+    path = tmp_path / "a.zip"
+    noise = (TEXT * (size // 100 + 1)).encode()
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("a.txt", noise)
+        archive.writestr("b.txt", TEXT)
+        at = archive.infolist()[0].header_offset + 60
+    data = bytearray(path.read_bytes())
+    data[at : at + 6] = b"\xff\x00\xff\x00\xff\x00"
+    path.write_bytes(data)
+    limits = Limits(archive_ratio=100_000)
+    entries = read(path, limits=limits)
+    assert codes(entries) == {"a.zip/a.txt": "archive_broken"}
+    assert texts(entries) == {"b.txt": TEXT}
+
+
 class WindowsName(zipfile.ZipInfo):
     """As Windows packs them: names in its own encoding, with no flag that says so."""
 
