@@ -155,6 +155,17 @@ def _cell(
     )
 
 
+def article_html(segments: Sequence[Segment]) -> SafeString:
+    """One side of an article, with the same marks as in the two columns."""
+    moves: dict[int | None, int] = {}
+    return mark_safe(
+        "".join(
+            _segment(segment, moves, closing=index == len(segments))
+            for index, segment in enumerate(segments, 1)
+        )
+    )
+
+
 def _break(segment: Segment) -> str:
     """A line break that only one side has: shown as a sign, for there is no letter to mark."""
     number = f' data-c="{segment.change}"' if segment.change else ""

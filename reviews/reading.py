@@ -17,6 +17,7 @@ from reviews.elsewhere import Known, known_passages
 from reviews.labels import Label
 from reviews.models import ReviewItem
 from reviews.pairtext import KIN, Rendered, render
+from screening.evidence.articles import has_articles
 from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
 from screening.evidence.facts import FactChange, fact_changes
 from screening.models import Document
@@ -190,6 +191,7 @@ class Reading:
     checks: list[Check]
     only: bool
     kin: bool
+    by_article: bool
     notes: list[str] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
 
@@ -218,6 +220,11 @@ def shown_state(
         "hints": ["changes", "facts", "excerpts", *hints],
         "diff": ENGINE_VERSION,
     }
+
+
+def compared(left: str, right: str) -> Comparison:
+    """The comparison that the page of a pair shows; the last few are kept."""
+    return _compared(left, right)
 
 
 # Small on purpose: a comparison of long texts is some megabytes, and every web worker keeps its own.
@@ -303,6 +310,7 @@ def reading_of(
         checks=checks_of(item),
         only=long if wish is None else wish,
         kin=kin,
+        by_article=has_articles(left.raw, right.raw),
         notes=[*_facts_left_out(facts), *_notes(left, right)],
         scores=_scores(item) if scores else [],
     )

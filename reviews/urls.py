@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from reviews.views import arbitration, families, items, labelsets, mine, rounds, running, tables
+from reviews.views import (
+    arbitration,
+    articles,
+    families,
+    items,
+    labelsets,
+    mine,
+    rounds,
+    running,
+    tables,
+)
 
 app_name = "reviews"
 
@@ -51,6 +61,7 @@ item_urls = [
     path("rounds/<int:round_id>/next/", items.next_item, name="claim-item"),
     path("rounds/<int:round_id>/nothing/<slug:why>/", items.nothing_to_do, name="nothing"),
     path("items/<int:item_id>/", items.item, name="item"),
+    path("items/<int:item_id>/articles/", articles.articles, name="articles"),
     path("items/<int:item_id>/judgments/", items.submit_judgment, name="submit-judgment"),
     path("items/<int:item_id>/draft/", items.save_draft, name="save-draft"),
     path("items/<int:item_id>/text/<side:side>/", mine.original_text, name="original-text"),

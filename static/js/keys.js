@@ -32,6 +32,7 @@ export const KEYS = [
   { keys: ["f"], act: "next-fact", scope: "page", group: "read", text: "next-fact" },
   { keys: ["e"], act: "mark-evidence", scope: "answer", group: "read", text: "mark-evidence" },
   { keys: ["o"], act: "only-changes", scope: "page", group: "read", text: "only-changes" },
+  { keys: ["v"], act: "articles", scope: "page", group: "read", text: "articles" },
   { keys: ["x"], act: "swap", scope: "page", group: "read", text: "swap" },
   { keys: ["g"], act: "guideline", scope: "page", group: "read", text: "guideline" },
   { keys: ["?", "？"], act: "help", scope: "page", group: "read", text: "help" },

@@ -31,7 +31,7 @@ export function goToChange(number) {
   if (!total) return;
   current = ((number - 1 + total) % total) + 1;
   for (const old of pair.querySelectorAll(".cur")) old.classList.remove("cur");
-  const marks = pair.querySelectorAll(`[data-c="${current}"]`);
+  const marks = shownTexts().querySelectorAll(`[data-c="${current}"]`);
   for (const mark of marks) mark.classList.add("cur");
   for (const old of document.querySelectorAll(".strip .now")) old.classList.remove("now");
   for (const mark of document.querySelectorAll(".strip [data-to]")) {
@@ -61,6 +61,7 @@ function spotsOf(chip) {
 }
 
 function goToSpot(chip) {
+  if (pair.classList.contains("by-article")) showArticles(false);
   if (chip.classList.contains("here")) chip.dataset.at = String(Number(chip.dataset.at ?? 0) + 1);
   for (const other of document.querySelectorAll("[data-spot].here")) other.classList.remove("here");
   chip.classList.add("here");
@@ -82,6 +83,48 @@ function step(kind, by) {
   const chip = chips[next];
   chip.closest("details")?.setAttribute("open", "");
   goToSpot(chip);
+}
+
+/* --- Article by article --------------------------------------------------------------------------------------------- */
+
+const tableLink = document.querySelector('[data-do="articles"]');
+
+function articleTable() {
+  return document.getElementById("articles");
+}
+
+function shownTexts() {
+  return (pair.classList.contains("by-article") && articleTable()) || pair;
+}
+
+function showArticles(on) {
+  pair.classList.toggle("by-article", on);
+  tableLink.setAttribute("aria-pressed", String(on));
+  later();
+}
+
+/* The table is fetched when somebody asks for it, once; the address itself is a page of its own, for printing. */
+async function toggleArticles() {
+  if (articleTable()) return showArticles(!pair.classList.contains("by-article"));
+  const sides = pair.querySelector(".pr .cell")?.dataset.d === "r" ? "rl" : "lr";
+  const response = await fetch(`${tableLink.getAttribute("href")}?sides=${sides}`).catch(() => null);
+  if (!response?.ok || response.redirected) return location.assign(tableLink.href);
+  const fetched = new DOMParser().parseFromString(await response.text(), "text/html");
+  const table = fetched.getElementById("articles");
+  if (!table || articleTable()) return undefined;
+  pair.append(document.adoptNode(table));
+  showArticles(true);
+  return pair.scrollIntoView({ block: "nearest" });
+}
+
+/* Its lines say left and right in words: for exchanged sides it is fetched anew. */
+function swapArticles() {
+  const shown = pair.classList.contains("by-article");
+  articleTable()?.remove();
+  if (shown) {
+    showArticles(false);
+    toggleArticles();
+  }
 }
 
 /* --- Only changes, swapped sides ------------------------------------------------------------------------------------ */
@@ -130,6 +173,7 @@ export function swapSides() {
   const times = document.querySelector('input[name="swapped"]');
   if (times) times.value = String(Number(times.value) + 1);
   greyKnown();
+  swapArticles();
   document.dispatchEvent(new CustomEvent("pair:swapped"));
 }
 
@@ -245,12 +289,14 @@ export const reading = {
   "previous-evidence": () => step("evidence", -1),
   "next-fact": () => step("fact", 1),
   "only-changes": () => onlyChanges(),
+  articles: toggleArticles,
   swap: swapSides,
   help: () => toggleDialog("help"),
   guideline: () => toggleDialog("guideline"),
   escape: () => document.activeElement?.blur(),
 };
 if (!document.getElementById("guideline")) delete reading.guideline;
+if (!tableLink) delete reading.articles;
 
 readCells(pair);
 tagKnown();
