@@ -718,6 +718,29 @@ def find_runs(
 
 
 @kernel
+def order_by_key(keys: Any, order: Any) -> None:
+    """Sort ``order`` by the keys it points at, equal ones by place: Shell's sort, for the few runs of one pair.
+
+    numpy's argsort would have to be compiled too, which takes longer than all sorting of a small installation.
+    """
+    gap = 1
+    while gap < order.shape[0]:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for x in range(gap, order.shape[0]):
+            item = order[x]
+            y = x
+            while y >= gap:
+                other = order[y - gap]
+                if keys[other] < keys[item] or (keys[other] == keys[item] and other < item):
+                    break
+                order[y] = other
+                y -= gap
+            order[y] = item
+        gap //= 3
+
+
+@kernel
 def choose_runs(runs: Any, count: int, cover_a: Any, cover_b: Any, chosen: Any) -> int:
     """Longest first (then leftmost), leave out a run of which more than half is already shown on a side.
 
@@ -731,7 +754,8 @@ def choose_runs(runs: Any, count: int, cover_a: Any, cover_b: Any, chosen: Any) 
             | (np.uint64(min(runs[r, 0], 0x3FFFFF)) << np.uint64(22))
             | np.uint64(min(runs[r, 1], 0x3FFFFF))
         )
-    order = np.argsort(keys, kind="mergesort")
+    order = np.arange(count)
+    order_by_key(keys, order)
     kept = 0
     for x in range(count):
         r = order[x]

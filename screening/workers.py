@@ -82,9 +82,13 @@ class Warm(BaseWorker):
         super().__init__(*args, **kwargs)
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
-        """Load everything, then take jobs until told to stop."""
-        warm()
+        """Load everything, then take jobs until told to stop.
+
+        Alive from the beginning: on a new machine loading compiles for tens of seconds, and a job that comes meanwhile
+        waits in the queue; nobody has to wait with opening the site.
+        """
         with heartbeat():
+            warm()
             return super().work(*args, **kwargs)
 
     def maintain_heartbeats(self, job: Job, execution: Execution) -> None:
