@@ -15,3 +15,10 @@ def read_import(import_id: int) -> None:
     from screening import importing
 
     importing.run_import(import_id)
+
+
+def check_originals(day: int) -> None:
+    """Hash all originals again; ``day`` only names the job."""
+    from screening import rechecking
+
+    rechecking.check()

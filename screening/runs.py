@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from dedupreview.people.audit import record
-from screening import frozen, importing, leases, publishing, queueing
+from screening import frozen, importing, leases, publishing, queueing, rechecking
 from screening.artefacts import write_run
 from screening.config import ConfigError, ScreeningConfig
 from screening.errors import ScreeningError
@@ -289,4 +289,4 @@ def sweep(now: datetime | None = None) -> int:
     moved = 0
     for run in ScreeningRun.objects.filter(state=State.QUEUED).order_by("pk")[:50]:
         moved += queueing.enqueue(JOB, run.pk, run.attempt)
-    return moved + importing.sweep(now)
+    return moved + importing.sweep(now) + rechecking.sweep(now)

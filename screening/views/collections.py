@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from dedupreview.pages import page_of
 from dedupreview.people.access import may, person_of, require, within_reach
 from dedupreview.people.audit import record
+from screening import rechecking
 from screening.forms import CollectionForm
 from screening.models import Collection, Document, ScreeningRun
 from screening.views.reach import collection_for
@@ -84,6 +85,7 @@ def collection_detail(request: HttpRequest, slug: str) -> HttpResponse:
     }
     if may(request.user, "see_runs"):
         context |= {
+            "checked": rechecking.last_check(),
             "imports": collection.imports.order_by("-pk")[:5],
             "runs": collection.runs.order_by("-pk")[:10],
             "label_sets": collection.label_sets.annotate(row_count=Count("rows")).order_by("-pk")[

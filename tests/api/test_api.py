@@ -252,6 +252,29 @@ def test_documents_are_handed_over_as_json(
     assert admin.post("/collections/gazette/documents", nothing=1).status_code == 400
 
 
+def test_documents_can_be_tried_before_they_are_added(
+    data_dir: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    from screening import importing
+
+    owner = collection("gazette")
+    admin = Caller(person("root", "admin"))
+    rows = [{"doc_id": "N1", "raw": "自即日起开放夜读区。"}, {"doc_id": "N2"}]
+    tried = admin.post("/collections/gazette/documents?dry_run=true", documents=rows).json()
+    number = tried["id"]
+    assert admin.post(f"/imports/{number}/confirm").status_code == 409  # not read yet
+    importing.run_import(int(number))
+    report = admin.get(f"/imports/{number}").json()
+    assert report["state"] == "checked"
+    assert (report["report"]["added"], report["report"]["refused"]) == (1, 1)
+    assert not owner.documents.exists()
+    assert Caller(person("jia")).post(f"/imports/{number}/confirm").status_code == 404
+    assert admin.post(f"/imports/{number}/confirm").status_code == 202
+    importing.run_import(int(number))
+    assert owner.documents.get().doc_id == "N1"
+    assert admin.post(f"/imports/{number}/confirm").status_code == 409
+
+
 def test_label_sets_are_tried_before_they_are_kept(data_dir: Any) -> None:
     owner = collection("gazette")
     documents(owner, 2)

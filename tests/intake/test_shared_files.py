@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import tracemalloc
+from collections import Counter
 from pathlib import Path
 
+import opencc
 import pytest
 
 from screening.documents import Refusal
+from screening.intake.encodings import Decoded, decode
 from screening.intake.model import Entry, ReadDocument
 from screening.intake.reading import read_path
 from screening.labels_file import read_label_rows
@@ -229,6 +233,31 @@ def test_label_files(formats: Path, cases: Path) -> None:
     rows, problems = read_label_rows((cases / "labels_dirty.csv").read_bytes(), "labels_dirty.csv")
     assert [row.label for row in rows] == ["copy", "copy", "template", "revision"]
     assert [p.params["line"] for p in problems] == [6]
+
+
+def test_two_hundred_short_strings_in_each_encoding(formats: Path) -> None:
+    """Pieces of 8 to 40 characters of the public texts: read right or refused, never as something else."""
+    chance = random.Random(11)
+    paths = sorted((formats.parent / "public" / "docs").iterdir())
+    texts = ["".join(path.read_text("utf-8").split()) for path in chance.sample(paths, 100)]
+    strings = []
+    while len(strings) < 200:
+        text, length = chance.choice(texts), chance.randint(8, 40)
+        start = chance.randrange(max(1, len(text) - length))
+        if len(piece := text[start : start + length]) >= 8:
+            strings.append(piece)
+    to_traditional = opencc.OpenCC("s2t")
+    read: Counter[str] = Counter()
+    for codec in ("utf-8", "gb18030", "big5", "utf-16", "utf-16-le"):
+        for string in strings:
+            text = to_traditional.convert(string) if codec == "big5" else string
+            result = decode(text.encode(codec, "ignore"))
+            if isinstance(result, Decoded):
+                assert result.text == text.encode(codec, "ignore").decode(codec), codec
+                read[codec] += 1
+    print(dict(read))
+    assert read["utf-8"] == read["utf-16"] == 200
+    assert min(read["gb18030"], read["big5"]) >= 190
 
 
 def test_cases_of_encodings(cases: Path) -> None:
