@@ -87,19 +87,21 @@ NAMES = ("percent", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_a
 def measures(
     table: Iterable[Unit],
     *,
+    times: Sequence[int] | None = None,
     labels: Sequence[str] = (),
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Measures:
     """Measure the agreement in ``table``: one :data:`Unit` per pair, first blind answers only.
 
-    Labels are compared as text without surrounding blanks. ``labels`` are listed in ``per_label`` even if unused.
+    ``times`` says how many pairs each unit stands for (default 1). Labels are compared as text without surrounding
+    blanks. ``labels`` are listed in ``per_label`` even if unused.
     Cohen's kappa is defined for two people in all; for more see :func:`pairwise`. The bootstrap resamples pairs,
     seeded, and gives the same interval whatever the order of the pairs.
     """
-    answers = _shared(table)
+    answers = _counted(table, times)
     patterns = _Patterns.of(answers, labels)
-    people = sorted({person for unit in answers for person in unit})
+    people = sorted({person for unit, _n in answers for person in unit})
     boot = _Bootstrap(resamples, seed)
     return Measures(
         percent=_measure(patterns, _percent, boot),
@@ -116,11 +118,15 @@ def measures(
 
 
 def pairwise(
-    table: Iterable[Unit], *, resamples: int = RESAMPLES, seed: int = SEED
+    table: Iterable[Unit],
+    *,
+    times: Sequence[int] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> dict[tuple[str, str], Measure]:
     """Cohen's kappa of every two people, over the pairs that both answered."""
-    answers = _shared(table)
-    people = sorted({person for unit in answers for person in unit})
+    answers = _counted(table, times)
+    people = sorted({person for unit, _n in answers for person in unit})
     boot = _Bootstrap(resamples, seed)
     return {
         pair: _cohen_measure(answers, list(pair), boot)
@@ -128,14 +134,29 @@ def pairwise(
     }
 
 
-def _shared(table: Iterable[Unit]) -> list[dict[str, str]]:
-    """The answers of every unit; equal units share one dict, so that a million pairs stay small in memory."""
-    seen: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
-    found = []
-    for unit in table:
-        answers = _answers(unit)
-        found.append(seen.setdefault(tuple(sorted(answers.items())), answers))
-    return found
+Counted = Sequence[tuple[Mapping[str, str], int]]
+"""Answers to a pair, and how many pairs were answered so."""
+
+
+def _counted(table: Iterable[Unit], times: Sequence[int] | None) -> Counted:
+    """Equal units together, so that a million pairs stay small in memory."""
+    seen: dict[tuple[tuple[str, str], ...], int] = {}
+    numbers = itertools.repeat(1) if times is None else times
+    for unit, number in zip(table, numbers, strict=times is not None):
+        key = tuple(sorted(_answers(unit).items()))
+        seen[key] = seen.get(key, 0) + number
+    return [(dict(key), number) for key, number in seen.items()]
+
+
+def confusions(
+    table: Iterable[Unit], *, times: Sequence[int] | None = None
+) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
+    """For every two people, in the order of their names, how often each of their pairs of labels occurred."""
+    found: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
+    for unit, number in _counted(table, times):
+        for one, other in itertools.combinations(sorted(unit), 2):
+            found.setdefault((one, other), Counter())[unit[one], unit[other]] += number
+    return {people: dict(cells) for people, cells in sorted(found.items())}
 
 
 def _answers(unit: Unit) -> dict[str, str]:
@@ -157,17 +178,17 @@ class _Patterns:
     weights: Floats
 
     @classmethod
-    def of(cls, answers: Sequence[Mapping[str, str]], labels: Sequence[str]) -> _Patterns:
-        used = {label for unit in answers for label in unit.values()}
+    def of(cls, answers: Counted, labels: Sequence[str]) -> _Patterns:
+        used = {label for unit, _n in answers for label in unit.values()}
         known = [*labels, *sorted(used - set(labels))]
         place = {label: index for index, label in enumerate(known)}
         found: Counter[tuple[int, ...]] = Counter()
-        for unit in answers:
+        for unit, number in answers:
             row = [0] * len(known)
             for label in unit.values():
                 row[place[label]] += 1
             if any(row):
-                found[tuple(row)] += 1
+                found[tuple(row)] += number
         rows = sorted(found)
         counts = np.array(rows, dtype=np.float64).reshape(len(rows), len(known))
         return cls(known, counts, np.array([found[row] for row in rows], dtype=np.float64))
@@ -337,16 +358,17 @@ def _fleiss_measure(patterns: _Patterns, boot: _Bootstrap) -> Measure:
     return _chance_corrected(patterns, _fleiss, boot)
 
 
-def _cohen_measure(
-    answers: Sequence[Mapping[str, str]], people: Sequence[str], boot: _Bootstrap
-) -> Measure:
+def _cohen_measure(answers: Counted, people: Sequence[str], boot: _Bootstrap) -> Measure:
     """Cohen's kappa of two people over the pairs that both answered. Source: J. Cohen (1960)."""
     if not people:
         return Measure(None, None, None, 0, NO_ANSWERS)
     if len(people) != 2:
         return Measure(None, None, None, 0, NOT_TWO_PEOPLE)
     one, other = people
-    found = Counter((u[one], u[other]) for u in answers if one in u and other in u)
+    found: Counter[tuple[str, str]] = Counter()
+    for unit, number in answers:
+        if one in unit and other in unit:
+            found[unit[one], unit[other]] += number
     if not found:
         return Measure(None, None, None, 0, NO_OVERLAP)
     cells = sorted(found)

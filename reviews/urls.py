@@ -7,6 +7,7 @@ from django.urls import path, register_converter
 from reviews.views import (
     arbitration,
     articles,
+    concord,
     families,
     items,
     labelsets,
@@ -42,6 +43,7 @@ round_urls = [
     path("rounds/<int:round_id>/members/", running.change_members, name="change-members"),
     path("rounds/<int:round_id>/state/", running.change_state, name="change-state"),
     path("rounds/<int:round_id>/guideline/", rounds.guideline, name="guideline"),
+    path("rounds/<int:round_id>/agreement/", concord.agreement, name="agreement"),
     path("rounds/<int:round_id>/sign/", rounds.sign_off, name="sign-off"),
 ]
 

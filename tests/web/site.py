@@ -206,6 +206,7 @@ class Site:
             "reviews:open-round": [self.run.pk],
             "reviews:round-detail": [self.round.pk],
             "reviews:round-progress": [self.round.pk],
+            "reviews:agreement": [self.round.pk],
             "reviews:item-list": [self.round.pk],
             "reviews:guideline": [self.round.pk],
             "reviews:sign-off": [self.round.pk],

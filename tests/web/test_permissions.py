@@ -39,6 +39,7 @@ TABLE: dict[str, set[str]] = {
     "reviews:open-round": {ADMIN},
     "reviews:round-detail": {ADMIN, AUDITOR},
     "reviews:round-progress": {ADMIN, AUDITOR},
+    "reviews:agreement": {ADMIN, AUDITOR},
     "reviews:item-list": {ADMIN, AUDITOR},
     "reviews:guideline": {ADMIN, AUDITOR, JUDGES},
     "reviews:sign-off": {ADMIN, AUDITOR, JUDGES},
