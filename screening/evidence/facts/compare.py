@@ -12,6 +12,7 @@ from rapidfuzz.distance import Indel
 from ..align import Block, matching_blocks
 from .around import names_at, own_lines, words_at
 from .model import Fact, FactChange, FactKind, FactSheet
+from .stated import differing, stated_dates
 
 SharedSpan = tuple[int, int, int, int]
 """left_start, left_end, right_start, right_end: raw code points, ends exclusive."""
@@ -324,6 +325,16 @@ class _Comparison:
                     self._add(kind, None, fact.value, None, fact, place)
 
 
+    def stated(self) -> None:
+        """Dates of passing, publication and coming into force that differ between the two heads."""
+        known = {(c.left_start, "l") for _, c in self.changes}
+        known |= {(c.right_start, "r") for _, c in self.changes}
+        for a, b in differing(stated_dates(self.left), stated_dates(self.right)):
+            if (a and (a.start, "l") in known) or (b and (b.start, "r") in known):
+                continue
+            self._add("date", a.value if a else None, b.value if b else None, a, b)
+
+
 def _touches(change: FactChange, spans: Sequence[SharedSpan]) -> bool:
     for start, end, side in (
         (change.left_start, change.left_end, 0),
@@ -359,6 +370,7 @@ def compare_facts(
             comparison.gap(before, after, at)
     comparison.without_swaps()
     comparison.one_sided()
+    comparison.stated()
     comparison.changes.sort(key=lambda item: item[0])
     changes = tuple(change for _, change in comparison.changes)
     if shared_spans is not None:
