@@ -18,10 +18,13 @@ BULK = ("low__raw", "high__raw", "low__metadata", "high__metadata")
 def decided(collection: Collection, *, round: ReviewRound | None = None) -> list[Judged]:
     """One conclusion for each pair that is closed somewhere: of several rounds the one that closed it last.
 
-    Documents are primary keys. ``round`` asks for the conclusions of one round only. Nothing of an open item is read.
+    Documents are primary keys. ``round`` asks for the conclusions of one round only. Nothing of an open item is read,
+    and nothing of a calibration round: there people are tried, not pairs.
     """
     items = ReviewItem.objects.filter(
-        round__collection=collection, state=ReviewItem.State.CLOSED
+        round__collection=collection,
+        round__pass_mark__isnull=True,
+        state=ReviewItem.State.CLOSED,
     ).select_related("pair")
     if round is not None:
         items = items.filter(round=round)

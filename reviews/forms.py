@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from dedupreview.people.models import Person, Role
-from reviews.models import SignOff
+from reviews.models import LabelSet, ReviewRound, SignOff
 from screening.models import ScreeningRun
 
 LARGEST_LABEL_FILE = 64 * 1024 * 1024
@@ -82,6 +82,37 @@ class RoundForm(forms.Form):
         initial="suggestion",
         required=False,
     )
+    deadline = forms.DateTimeField(
+        label=_("Deadline"),
+        help_text=_("No pairs are given out after it; what is judged stays."),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    gold = forms.ModelChoiceField(
+        label=_("Known answers to hide among the pairs"),
+        queryset=LabelSet.objects.none(),
+        help_text=_("Pairs of a label set that look like any other; results after closing."),
+        required=False,
+    )
+    hidden = forms.IntegerField(
+        label=_("How many known answers"),
+        min_value=1,
+        max_value=10_000,
+        required=False,
+        initial=20,
+    )
+    pass_mark = forms.IntegerField(
+        label=_("Practice round: pass mark in percent"),
+        help_text=_("Filled in, the round asks known answers only, of everybody."),
+        min_value=1,
+        max_value=100,
+        required=False,
+    )
+    calibration = forms.ModelChoiceField(
+        label=_("Only for people who passed this practice round"),
+        queryset=ReviewRound.objects.none(),
+        required=False,
+    )
     guideline = forms.CharField(
         label=_("Guideline"),
         help_text=_("What people judge by, in plain words. Left empty: the usual text."),
@@ -98,6 +129,11 @@ class RoundForm(forms.Form):
     def __init__(self, *args: Any, run: ScreeningRun, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.run = run
+        own = {"collection": run.collection}
+        self.fields["gold"].queryset = LabelSet.objects.filter(**own)  # type: ignore[attr-defined]
+        self.fields["calibration"].queryset = ReviewRound.objects.filter(  # type: ignore[attr-defined]
+            pass_mark__isnull=False, **own
+        )
         active = Person.objects.filter(is_active=True).order_by("role", "username", "pk")
         self.fields["annotators"].queryset = active.filter(  # type: ignore[attr-defined]
             role__in=[Role.ANNOTATOR, Role.ARBITRATOR]
@@ -108,7 +144,17 @@ class RoundForm(forms.Form):
     def advanced_open(self) -> bool:
         return any(
             self[name].errors or self[name].value()
-            for name in ("limit", "again", "sample", "guideline", "show_scores")
+            for name in (
+                "limit",
+                "again",
+                "sample",
+                "guideline",
+                "show_scores",
+                "deadline",
+                "gold",
+                "pass_mark",
+                "calibration",
+            )
         )
 
     def clean(self) -> dict[str, Any]:

@@ -70,6 +70,21 @@ def remove_member(*, round: ReviewRound, person: Person, actor: Person | None = 
         _record_people(round, person, "round.member_removed", member.part, actor)
 
 
+def replace_member(
+    *, round: ReviewRound, person: Person, by: Person, actor: Person | None = None
+) -> RoundMember:
+    """Let ``by`` take the part of ``person``, both or neither: judgments stay, seats held are dealt again.
+
+    :raises RoundError: as :func:`add_member` and :func:`remove_member`.
+    """
+    with transaction.atomic():
+        member = RoundMember.objects.filter(round=round, person=person, active=True).first()
+        if member is None:
+            raise RoundError(NOT_A_MEMBER, {"name": person.username}, code="people")
+        remove_member(round=round, person=person, actor=actor)
+        return add_member(round=round, person=by, part=member.part, actor=actor)
+
+
 def set_quota(
     *, round: ReviewRound, person: Person, quota: int | None, actor: Person | None = None
 ) -> None:

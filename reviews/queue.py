@@ -15,6 +15,7 @@ from django.db.models import Exists, F, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from dedupreview.people.models import Person
+from reviews import quality
 from reviews.errors import ReviewError
 from reviews.models import (
     Judgment,
@@ -45,10 +46,11 @@ class Nothing:
 
     ``all_done``: the person has answered every pair that still waits (or their quota), or none waits. ``taken``: others hold what is
     left, the first lease ends at ``until``. ``not_eligible``: not an active annotator of the round. ``set_aside``:
-    the person has recused themselves from all that is left.
+    the person has recused themselves from all that is left. ``not_calibrated``: they have not passed the round's
+    calibration. ``overdue``: the round's deadline is over.
     """
 
-    kind: Literal["all_done", "taken", "not_eligible", "set_aside"]
+    kind: Literal["all_done", "taken", "not_eligible", "set_aside", "not_calibrated", "overdue"]
     until: datetime | None = None
 
 
@@ -74,6 +76,10 @@ def claim(
         own = _renew_own(current, person, lease)
         if own is not None:
             return own
+        if current.deadline is not None and moment >= current.deadline:
+            return Nothing("overdue")
+        if not quality.may_begin(current, person):
+            return Nothing("not_calibrated")
         if member.quota is not None and _answered(current, person) >= member.quota:
             return Nothing("all_done")
         for attempt in range(ATTEMPTS):

@@ -21,6 +21,7 @@ from reviews.models import (
     ReviewSlot,
     RoundMember,
 )
+from reviews.quality import Quality, mark_gold, with_gold
 from reviews.selection import Chosen, Selection, choose, in_family_order
 from screening.models import Membership, ScreeningRun
 
@@ -120,11 +121,13 @@ def open_round(
     order_seed: int = 1,
     show_scores: bool = False,
     selection: Selection | None = None,
+    quality: Quality | None = None,
     actor: Person | None = None,
 ) -> ReviewRound:
     """Open a round over pairs of a finished run: by default all that are informative and not decided yet.
 
-    ``selection`` narrows, samples or asks decided pairs again; ``limit`` takes the best ranks only. Related texts stay together: pairs that share a document form a family; ``order_seed`` decides the order of the
+    ``selection`` narrows, samples or asks decided pairs again; ``quality`` hides known answers, makes the round a calibration, or
+    sets a deadline; ``limit`` takes the best ranks only. Related texts stay together: pairs that share a document form a family; ``order_seed`` decides the order of the
     families, rank the order within one. Everybody named gets access to the collection.
 
     :raises RoundError: if the run is not finished or has no pairs, or the people do not fit.
@@ -135,9 +138,14 @@ def open_round(
         raise RoundError(LIMIT_POSITIVE, code="limit")
     if run.state != ScreeningRun.State.DONE:
         raise RoundError(RUN_NOT_DONE, code="run_not_done")
+    quality = quality or Quality()
+    quality.check(len(annotators))
+    if quality.pass_mark is not None:
+        judgments = len(annotators)
     check_people(annotators=annotators, arbitrators=arbitrators, judgments=judgments)
     wanted = _selection(selection, limit)
     choice = choose(run, wanted)
+    choice.pairs, known = with_gold(run, choice.pairs, quality, order_seed)
     ordered = in_family_order(choice.pairs, order_seed, samechange.signatures(choice.pairs))
     if not ordered:
         decided = choice.left_out["decided"] > 0
@@ -152,6 +160,7 @@ def open_round(
             show_scores=show_scores,
             selection={**wanted.to_dict(), "left_out": choice.left_out},
             created_by=actor,
+            **quality.fields(),
         )
         text = guideline.strip() or guidelines.DEFAULT_TEXT
         _write_guideline(opened, 1, text, actor)
@@ -160,6 +169,7 @@ def open_round(
         for person in arbitrators:
             join(opened, person, RoundMember.Part.ARBITRATOR)
         _create_items(opened, ordered)
+        mark_gold(opened, known)
         audit.record(
             actor=actor,
             action="round.open",

@@ -92,7 +92,9 @@ class _Row:
 
 def _rows(run: ScreeningRun, selection: Selection) -> Iterator[_Row]:
     # A pair decided in any round stays decided until somebody asks for it again.
-    closed = ReviewItem.objects.filter(pair=OuterRef("pair"), state=ReviewItem.State.CLOSED)
+    closed = ReviewItem.objects.filter(
+        pair=OuterRef("pair"), state=ReviewItem.State.CLOSED, round__pass_mark__isnull=True
+    )
     candidates = Candidate.objects.filter(run=run)
     if selection.pairs:
         candidates = candidates.filter(pair__in=selection.pairs)

@@ -7,6 +7,7 @@ from django.urls import path, register_converter
 from reviews.views import (
     arbitration,
     articles,
+    caring,
     concord,
     families,
     items,
@@ -85,6 +86,14 @@ arbitration_urls = [
     ),
 ]
 
+caring_urls = [
+    path("rounds/<int:round_id>/people/", caring.round_people, name="round-people"),
+    path("rounds/<int:round_id>/questions/", caring.question_list, name="question-list"),
+    path("rounds/<int:round_id>/known/", caring.gold_results, name="gold-results"),
+    path("items/<int:item_id>/question/", caring.ask, name="ask"),
+    path("questions/<int:question_id>/answer/", caring.answer, name="answer-question"),
+]
+
 relation_urls = [
     path("relations/<int:collection_id>/", families.relation_list, name="relation-list"),
     path("relations/<int:collection_id>/ask-again/", families.ask_again, name="ask-again"),
@@ -102,6 +111,7 @@ relation_urls = [
 
 urlpatterns = [
     *relation_urls,
+    *caring_urls,
     *round_urls,
     *table_urls,
     *label_set_urls,

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dedupreview.people import audit
@@ -46,6 +46,22 @@ def person_of(key: str, now: datetime | None = None) -> Person | None:
         .first()
     )
     return token.person if token else None
+
+
+def live_of(person: Person, now: datetime | None = None) -> QuerySet[ApiToken]:
+    """The keys of a person that still open something, latest first."""
+    return ApiToken.objects.filter(
+        person=person, revoked_at__isnull=True, expires_at__gt=now or timezone.now()
+    ).order_by("-pk")
+
+
+def revoke(*, token: ApiToken, actor: Person) -> bool:
+    """Revoke one key; False if it was revoked already."""
+    live = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True)
+    if not live.update(revoked_at=timezone.now()):
+        return False
+    audit.record(actor=actor, action="token.revoked", subject_type="token", subject_id=token.pk)
+    return True
 
 
 def revoke_all(*, person: Person, actor: Person | None = None) -> int:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dedupreview.pages import page_of
+from dedupreview.people import sessions, tokens
 from dedupreview.people.access import person_of, require
 from dedupreview.people.audit import record
 from dedupreview.people.forms import AuditFilter, PersonForm
@@ -121,6 +122,49 @@ def change_password(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Your password is changed."))
         return redirect("home")
     return render(request, "people/password.html", {"form": form})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def own_keys(request: HttpRequest) -> HttpResponse:
+    """One's own sessions and keys to the API."""
+    return _keys(request, person_of(request))
+
+
+@require("manage_people")
+@require_http_methods(["GET", "POST"])
+def person_keys(request: HttpRequest, person_id: int) -> HttpResponse:
+    """Another person's sessions and keys, to end them."""
+    return _keys(request, get_object_or_404(Person, pk=person_id))
+
+
+def _keys(request: HttpRequest, subject: Person) -> HttpResponse:
+    """Nobody sees a key again here, only that it exists."""
+    actor = person_of(request)
+    live = tokens.live_of(subject)
+    if request.method == "POST":
+        if request.POST.get("act") == "revoke":
+            key = request.POST.get("key", "")
+            known = key.isascii() and key.isdigit() and len(key) <= 18
+            token = get_object_or_404(live, pk=int(key) if known else 0)
+            tokens.revoke(token=token, actor=actor)
+            messages.success(request, _("The key opens nothing any more."))
+        else:
+            own = request.session.session_key if subject.pk == actor.pk else None
+            ended, revoked = sessions.sign_out_everywhere(person=subject, actor=actor, but=own)
+            messages.success(
+                request,
+                _("%(ended)s sessions ended, %(revoked)s keys revoked.")
+                % {"ended": ended, "revoked": revoked},
+            )
+        return redirect(request.path)
+    context = {
+        "subject": subject,
+        "keys": live,
+        "sessions": len(sessions.sessions_of(subject)),
+        "section": "people" if subject.pk != actor.pk else "",
+    }
+    return render(request, "people/keys.html", context)
 
 
 @require("see_audit")

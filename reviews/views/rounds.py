@@ -16,8 +16,10 @@ from dedupreview.people.access import may, person_of, require
 from dedupreview.people.models import Person, Role
 from reviews import rounds as services
 from reviews import tables
+from reviews.errors import ReviewError
 from reviews.forms import GuidelineForm, RoundForm, SignOffForm
 from reviews.models import ReviewItem, ReviewRound, RoundMember
+from reviews.quality import Quality
 from reviews.selection import Selection
 from screening.models import Collection, ScreeningRun
 
@@ -63,7 +65,7 @@ def open_round(request: HttpRequest, run_id: int) -> HttpResponse:
                 opened = _open(request, run, form)
                 return redirect("reviews:round-detail", round_id=opened.pk)
             context["workload"] = _workload(run, form)
-        except services.RoundError as error:
+        except ReviewError as error:
             form.add_error(None, str(error))
     if is_partial(request):
         return render(request, "reviews/_workload.html", context)
@@ -99,6 +101,17 @@ def _selection(form: RoundForm) -> Selection:
     )
 
 
+def _quality(form: RoundForm) -> Quality:
+    chosen = form.cleaned_data
+    return Quality(
+        gold=chosen["gold"],
+        hidden=chosen["hidden"] or 20,
+        pass_mark=chosen["pass_mark"],
+        calibration=chosen["calibration"],
+        deadline=chosen["deadline"],
+    )
+
+
 @transaction.atomic
 def _open(request: HttpRequest, run: ScreeningRun, form: RoundForm) -> ReviewRound:
     """The new round, or the one that the same form, sent a moment before, has opened.
@@ -119,6 +132,7 @@ def _open(request: HttpRequest, run: ScreeningRun, form: RoundForm) -> ReviewRou
         judgments=chosen["judgments"],
         guideline=chosen["guideline"],
         selection=_selection(form),
+        quality=_quality(form),
         show_scores=chosen["show_scores"],
         actor=person_of(request),
     )

@@ -10,11 +10,11 @@ from django.db.migrations.state import ProjectState
 from dedupreview import insert_only
 from dedupreview.people.models import AuditEvent
 from reviews import arbitration
-from reviews.models import Arbitration, Judgment, Opinion, SignOff
+from reviews.models import Arbitration, Judgment, MergedEntry, Opinion, SignOff
 from reviews.records import is_intact, seal
 from tests.reviews.world import judge, new_id, world
 
-RECORDS = (Judgment, Opinion, Arbitration, SignOff, AuditEvent)
+RECORDS = (Judgment, Opinion, Arbitration, SignOff, MergedEntry, AuditEvent)
 
 
 def fill():
@@ -34,6 +34,10 @@ def fill():
     seal(signed)
     signed.save(force_insert=True)
     assert is_intact(SignOff.objects.get(pk=signed.pk))
+    MergedEntry.objects.create(
+        collection=w.round.collection, person=w.admin, members=[], proposal={},
+        created_at=timezone.now(), digest="1" * 64, digest_version=1,
+    )  # fmt: skip
 
 
 def snapshot():

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from dedupreview.people.models import Person, Role
-from reviews import labelsets, rounds
-from reviews.models import LabelSet, ReviewItem, ReviewRound, ReviewTable
+from reviews import labelsets, questions, rounds
+from reviews.models import LabelSet, Question, ReviewItem, ReviewRound, ReviewTable
 from screening import importing, originals
 from screening.config import ScreeningConfig
 from screening.models import (
@@ -158,6 +158,11 @@ class Site:
         return report.label_set
 
     @cached_property
+    def question(self) -> Question:
+        """What an annotator asked about the first pair."""
+        return questions.ask(item=self.item, person=self.annotator, text=f"这算副本吗？{HOSTILE}")
+
+    @cached_property
     def grouped(self) -> Document:
         """A text that a closed round, in a collection of its own, found to be a copy of another."""
         owner = small.collection("grouped")
@@ -186,6 +191,8 @@ class Site:
             "person-list": [],
             "add-person": [],
             "edit-person": [self.second.pk],
+            "own-keys": [],
+            "person-keys": [self.second.pk],
             "audit": [],
             "screening:collection-list": [],
             "screening:create-collection": [],
@@ -214,6 +221,10 @@ class Site:
             "reviews:upload-labels": [self.collection.pk],
             "reviews:label-set-detail": [self.label_set.pk],
             "reviews:label-set-original": [self.label_set.pk],
+            "reviews:round-people": [self.round.pk],
+            "reviews:question-list": [self.question.round_id],
+            "reviews:gold-results": [self.round.pk],
+            "reviews:ask": [self.item.pk],
             "reviews:relation-list": [self.grouped.collection_id],
             "reviews:group-detail": [self.grouped.collection_id, self.grouped.pk],
         }

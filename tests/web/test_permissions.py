@@ -19,6 +19,8 @@ TABLE: dict[str, set[str]] = {
     "person-list": {ADMIN},
     "add-person": {ADMIN},
     "edit-person": {ADMIN},
+    "own-keys": {ADMIN, AUDITOR, JUDGES, "stranger"},
+    "person-keys": {ADMIN},
     "audit": {ADMIN, AUDITOR},
     "screening:collection-list": {ADMIN, AUDITOR, JUDGES, "stranger"},
     "screening:create-collection": {ADMIN},
@@ -47,6 +49,10 @@ TABLE: dict[str, set[str]] = {
     "reviews:upload-labels": {ADMIN},
     "reviews:label-set-detail": {ADMIN, AUDITOR},
     "reviews:label-set-original": {ADMIN, AUDITOR},
+    "reviews:round-people": {ADMIN},
+    "reviews:question-list": {ADMIN},
+    "reviews:gold-results": {ADMIN},
+    "reviews:ask": {JUDGES},
     "reviews:relation-list": {ADMIN, AUDITOR},
     "reviews:group-detail": {ADMIN, AUDITOR},
 }
@@ -58,6 +64,7 @@ POST_ONLY: dict[str, set[str]] = {
     "reviews:export-table": {ADMIN},
     "reviews:change-members": {ADMIN},
     "reviews:change-state": {ADMIN},
+    "reviews:answer-question": {ADMIN},
     "reviews:ask-again": {ADMIN},
     "reviews:sign-entry": {ADMIN},
 }
@@ -120,6 +127,7 @@ def test_acts_are_for_whom_the_table_says(site: Site) -> None:
         "reviews:export-table": [site.round.pk],
         "reviews:change-members": [site.round.pk],
         "reviews:change-state": [site.round.pk],
+        "reviews:answer-question": [site.question.pk],
         "reviews:ask-again": [site.grouped.collection_id],
         "reviews:sign-entry": [site.grouped.collection_id, site.grouped.pk],
     }
