@@ -192,6 +192,74 @@ def test_long_texts_answer_keys_quickly(
     assert page.locator("#pair").get_attribute("data-changes") == "14"
 
 
+def test_article_by_article_and_back(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    page = opened(Desk([(texts.RULE, texts.REVISED)]), sign_in, live_server)
+    page.keyboard.press("v")
+    table = page.locator("#pair #articles")
+    table.wait_for()
+    assert not page.locator(".texts").is_visible()
+    assert table.locator("tr.art.changed").count() == 5
+    page.keyboard.press("n")
+    mark = table.locator("mark.cur").first
+    assert mark.is_visible()
+    # Text of the table is evidence like any other: its offsets are those of the raw text.
+    found = page.evaluate(
+        """async () => {
+          const spots = await import('/static/js/spots.js');
+          getSelection().selectAllChildren(document.querySelector('#articles .changed .cell[data-d="r"] mark'));
+          return spots.selected();
+        }"""
+    )
+    raw = texts.REVISED
+    assert raw[found["start"] : found["end"]] == found["text"]
+    first = table.locator("tr.changed .cell").first.get_attribute("data-d")
+    page.keyboard.press("x")
+    page.wait_for_function(
+        "was => ![undefined, was].includes(document.querySelector('#articles tr.changed .cell')?.dataset.d)",
+        arg=first,
+    )
+    page.keyboard.press("v")
+    assert page.locator(".texts").is_visible()
+    assert not table.is_visible()
+
+
+def test_what_other_documents_have_is_grey_and_said(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    from reviews import elsewhere
+    from tests.pair.test_elsewhere import joined, quoting
+
+    elsewhere._known.cache_clear()
+    desk = Desk([(texts.REPORT_A, texts.REPORT_B)])
+    for n, side in enumerate((desk.item().pair.left, desk.item().pair.right), 1):
+        joined(desk, side, quoting(desk, n), 10 + n)
+    page = opened(desk, sign_in, live_server)
+    grey = "[...CSS.highlights.get('known')].map(String)"
+    assert texts.STATEMENT in page.evaluate(grey)
+    assert page.locator(".known-tag").count() == 2
+    page.keyboard.press("x")
+    assert sum(texts.STATEMENT in text for text in page.evaluate(grey)) == 2
+    assert "出现" not in (page.locator(".texts").text_content() or "")
+    page.keyboard.press("3")
+    assert page.locator('input[name="source"]').is_visible()
+    page.keyboard.press("1")
+    assert not page.locator('input[name="source"]').is_visible()
+
+
+def test_the_bar_leaves_a_narrow_screen_to_the_texts(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    page = opened(Desk([(texts.RULE, texts.REVISED)]), sign_in, live_server)
+    page.set_viewport_size({"width": 360, "height": 740})
+    for key in "123450":
+        page.keyboard.press(key)
+        share = page.evaluate("document.querySelector('.judge').offsetHeight / innerHeight")
+        assert share <= 0.33, (key, share)
+        assert page.locator(".pick").evaluate_all("all => all.every(one => one.offsetWidth >= 36)")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1366, 360])
 def test_axe_is_clean(
@@ -217,6 +285,10 @@ def test_axe_is_clean(
     page.keyboard.press("2")
     page.keyboard.press("n")
     faults = _faults(Axe(), page, "pair")
+    if page.locator('[data-do="articles"]').count():
+        page.keyboard.press("v")
+        page.locator("#articles").wait_for()
+        faults += _faults(Axe(), page, "articles")
     page.keyboard.press("?")
     faults += _faults(Axe(), page, "help")
     for name, args in (("my-judgments", []), ("nothing", [desk.round.pk, "taken"])):
