@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from screening.documents import InputDocument, Problem, Refusal, Role
-from screening.models import Collection, Document
+from screening.documents import OPTIONAL_METADATA, InputDocument, Problem, Refusal, Role
+from screening.models import Collection, Document, DocumentMetadata
 from screening.writing import write_lines
 
 INPUTS = "inputs.jsonl"
@@ -26,18 +27,21 @@ def freeze(folder: Path, collection: Collection, refusals: Iterable[Refusal]) ->
     """Write down every document of the collection as it is now; their number."""
     rows = Document.objects.filter(collection=collection).values_list("pk", "doc_id", "raw_sha256")
     inputs = sorted(rows.iterator(chunk_size=5000), key=lambda row: row[1])
-    write_lines(
-        folder / INPUTS,
-        (
-            json.dumps(
-                {"pk": pk, "doc_id": doc_id, "raw_sha256": sha256, "role": "subject"},
-                ensure_ascii=False,
-            )
-            for pk, doc_id, sha256 in inputs
-        ),
+    corrected = dict(
+        DocumentMetadata.objects.filter(document__collection=collection)
+        .order_by("number")
+        .values_list("document", "pk")
     )
+    write_lines(folder / INPUTS, (_input_line(corrected, *row) for row in inputs))
     write_lines(folder / REFUSALS, (json.dumps(_refusal(refusal)) for refusal in refusals))
     return len(inputs)
+
+
+def _input_line(corrected: dict[int, int], pk: int, doc_id: str, sha256: str) -> str:
+    row: dict[str, object] = {"pk": pk, "doc_id": doc_id, "raw_sha256": sha256, "role": "subject"}
+    if pk in corrected:
+        row["metadata"] = corrected[pk]  # a later correction does not change this run
+    return json.dumps(row, ensure_ascii=False)
 
 
 def _refusal(refusal: Refusal) -> dict[str, object]:
@@ -68,6 +72,9 @@ def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument]
     with (folder / INPUTS).open(encoding="utf-8") as file:
         inputs = [json.loads(line) for line in file]
     wanted = {row["pk"]: number for number, row in enumerate(inputs)}
+    corrections = DocumentMetadata.objects.in_bulk(
+        [row["metadata"] for row in inputs if "metadata" in row]
+    )
     found: list[InputDocument | None] = [None] * len(inputs)
     columns = ("pk", "doc_id", "raw", "raw_sha256", "sha256", "source_id", "version", "title")
     rows = Document.objects.filter(collection=collection).values_list(
@@ -79,7 +86,9 @@ def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument]
             continue
         if inputs[number]["raw_sha256"] != raw_sha256:
             raise InputsChanged(doc_id)
-        found[number] = _document(doc_id, raw, inputs[number]["role"], *rest)
+        document = _document(doc_id, raw, inputs[number]["role"], *rest)
+        correction = corrections.get(inputs[number].get("metadata"))
+        found[number] = _corrected(document, correction.values) if correction else document
     texts = [document for document in found if document is not None]
     if len(texts) != len(inputs):
         raise InputsChanged(
@@ -111,4 +120,15 @@ def _document(
         captured_at=captured_at,
         metadata=metadata,
         role=role,
+    )
+
+
+def _corrected(document: InputDocument, values: dict[str, str]) -> InputDocument:
+    return replace(
+        document,
+        source_id=values.get("source_id"),
+        version=values.get("version"),
+        title=values.get("title"),
+        captured_at=values.get("captured_at"),
+        metadata={name: values[name] for name in OPTIONAL_METADATA if values.get(name)},
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -151,6 +153,36 @@ class Document(models.Model):
     def key(self) -> tuple[str, str]:
         """What orders documents, and so decides left and right: compared by code point in Python."""
         return (self.collection.slug, self.doc_id)
+
+
+class DocumentMetadata(models.Model):
+    """A correction of what is known about a document: all of its metadata as they are from then on.
+
+    The document itself keeps what came with the file. ``values``: field → text, for title, source_id, version,
+    captured_at and the optional metadata; a field that is empty is missing.
+    """
+
+    insert_only: ClassVar[bool] = True
+
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="corrections")
+    number = models.PositiveIntegerField(help_text="1 for the first correction")
+    values = models.JSONField()
+    reason = models.TextField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    digest = models.CharField(max_length=64)
+    digest_version = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["document", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "number"], name="metadata_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"metadata {self.number} of document {self.document_id}"
 
 
 class ScreeningRun(models.Model):

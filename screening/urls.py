@@ -16,6 +16,11 @@ urlpatterns = [
     path("collections/<str:slug>/upload/", uploads.upload, name="upload"),
     path("collections/<str:slug>/screen/", runs.start_run, name="start-run"),
     path("documents/<int:document_id>/", documents.document_detail, name="document-detail"),
+    path(
+        "documents/<int:document_id>/metadata/",
+        documents.correct_metadata,
+        name="correct-metadata",
+    ),
     path("documents/<int:document_id>/original/", documents.original, name="document-original"),
     path("imports/<int:import_id>/", uploads.import_detail, name="import-detail"),
     path("imports/<int:import_id>/progress/", uploads.import_progress, name="import-progress"),

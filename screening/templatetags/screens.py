@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from django import template
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from screening.models import Candidate
@@ -21,6 +24,16 @@ def channel_name(code: str) -> object:
 def fact_name(kind: str) -> object:
     """What people call a kind of fact."""
     return FACT_NAMES.get(kind, kind)
+
+
+@register.filter
+def place(locator: str) -> str:
+    """Where in its file a text stands, in the reader's language: ``line 3`` and ``row 3`` are the reader's words."""
+    return re.sub(
+        r"\b(line|row) (\d+)$",
+        lambda found: gettext("line %(line)s") % {"line": found[2]},
+        locator,
+    )
 
 
 @register.filter

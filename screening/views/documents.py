@@ -6,17 +6,21 @@ from pathlib import PurePosixPath
 
 from django.db.models import Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from dedupreview.pages import page_of
-from dedupreview.people.access import require
-from screening import originals
+from dedupreview.people.access import person_of, require
+from screening import correcting, originals
 from screening.models import Document
 from screening.views.reach import collection_for, document_for
 
-METADATA_NAMES = {
+FIELD_NAMES = {
+    "title": _("Title"),
+    "source_id": _("Source"),
+    "version": _("Version"),
+    "captured_at": _("Captured at"),
     "doc_number": _("Document number"),
     "issuer": _("Issuer"),
     "published_on": _("Published on"),
@@ -58,20 +62,48 @@ def document_detail(request: HttpRequest, document_id: int) -> HttpResponse:
         "document": document,
         "collection": document.collection,
         "metadata": _metadata(document),
+        "corrections": document.corrections.select_related("created_by").order_by("-number"),
         "section": "collections",
     }
     return render(request, "screening/document_detail.html", context)
 
 
-def _metadata(document: Document) -> list[tuple[object, object]]:
-    """(name, value) of what is known about the text, in a fixed order; empty values are left out."""
-    known = [
-        (_("Source"), document.source_id),
-        (_("Version"), document.version),
-        (_("Captured at"), document.captured_at),
-        *((name, document.metadata.get(key)) for key, name in METADATA_NAMES.items()),
-    ]
-    return [(name, value) for name, value in known if value not in (None, "", [])]
+def _metadata(document: Document) -> list[tuple[object, correcting.Known]]:
+    """(name, what is known) in a fixed order; empty fields are left out, the title heads the page."""
+    known = correcting.known(document)
+    return [(FIELD_NAMES[field], known[field]) for field in correcting.FIELDS if field in known]
+
+
+@require("manage_collections")
+@require_http_methods(["GET", "POST"])
+def correct_metadata(request: HttpRequest, document_id: int) -> HttpResponse:
+    """Correct what is known about a text: a new version, with a name and a reason."""
+    document = document_for(request, document_id)
+    error = ""
+    values = {field: one.value for field, one in correcting.known(document).items()}
+    reason = ""
+    if request.method == "POST":
+        values = {field: request.POST.get(field, "").replace("\0", "") for field in FIELD_NAMES}
+        reason = request.POST.get("reason", "").replace("\0", "")[:2000]
+        try:
+            correcting.correct(
+                document=document, values=values, reason=reason, actor=person_of(request)
+            )
+        except correcting.CorrectingError as refused:
+            error = str(refused)
+        else:
+            return redirect("screening:document-detail", document.pk)
+    context = {
+        "document": document,
+        "collection": document.collection,
+        "fields": [(field, name, values.get(field, "")) for field, name in FIELD_NAMES.items()],
+        "reason": reason,
+        "error": error,
+        "section": "collections",
+    }
+    return render(
+        request, "screening/document_metadata.html", context, status=400 if error else 200
+    )
 
 
 @require("see_documents")
