@@ -324,7 +324,6 @@ class _Comparison:
                 else:
                     self._add(kind, None, fact.value, None, fact, place)
 
-
     def stated(self) -> None:
         """Dates of passing, publication and coming into force that differ between the two heads."""
         known = {(c.left_start, "l") for _, c in self.changes}

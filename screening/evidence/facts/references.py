@@ -33,6 +33,11 @@ _PREFIX_WORDS = (
     "参照",
     "废止",
     "修改",
+    "作出",
+    "出具",
+    "下达",
+    "收到",
+    "简称",
 )
 
 
@@ -91,6 +96,7 @@ _BODY_END = re.compile(
 )
 _VERBS = re.compile(
     r"会同|委托|授权|抄送|报送|移送|隶属|所属|提请|商请|邀请|组织|指定|通知|单位为|部门为|机构为"
+    r"|维持|撤销|驳回|变更|出示|出具|简称|不服|起诉|申请|批准|作出|认定|要求|责令|符合|证件"
 )
 _NAME_STOP = frozenset(
     "年月日号届至由向对的在经报请被是为等或以将把按从到送交该应当可须各与和及、并"
@@ -114,7 +120,7 @@ def bodies(text: str) -> list[tuple[int, int]]:
             ):
                 break
             start -= 1
-        if text[start - 1 : start + 1] == "或者":
+        if text[start - 1 : start + 1] in ("或者", "以上", "以下"):
             start += 1
         for verb in _VERBS.finditer(text, start, match.start()):
             start = verb.end()
