@@ -14,7 +14,11 @@ from screening.names import CHANNEL_NAMES
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The S-curve of a banding in an SVG of 320 × 200: ``points`` as a polyline, marks at the threshold."""
+    """The S-curve of a banding in an SVG of 320 × 200: ``points`` as a polyline, marks at the threshold.
+
+    ``compared``: pairs of signatures that were compared one by one, so that no banding decided; 0 where it did.
+    ``weak``: more than one in twenty of the pairs at the threshold is missed.
+    """
 
     bands: int
     rows: int
@@ -22,12 +26,18 @@ class Curve:
     threshold: float
     threshold_x: float
     caught_percent: int
+    lost_percent: int
+    compared: int
+    weak: bool
 
+
+SURE = 0.95
+"""Expected recall at the threshold below which the page warns."""
 
 LEFT, TOP, WIDTH, HEIGHT = 40, 12, 264, 150
 
 
-def s_curve(config: Mapping[str, Any]) -> Curve | None:
+def s_curve(config: Mapping[str, Any], funnel: Mapping[str, Any]) -> Curve | None:
     """The chance 1 − (1 − sʳ)ᵇ that two texts of similarity s meet in a bucket; None without a MinHash join."""
     try:
         known = ScreeningConfig.from_dict(config)
@@ -43,13 +53,19 @@ def s_curve(config: Mapping[str, Any]) -> Curve | None:
     points = " ".join(
         f"{LEFT + WIDTH * i / 50:.1f},{TOP + HEIGHT * (1 - caught(i / 50)):.1f}" for i in range(51)
     )
+    at_threshold = caught(known.threshold)
+    channels = funnel.get("channels") or {}
+    compared = int((channels.get("minhash") or {}).get("compared") or 0)
     return Curve(
         bands=bands,
         rows=rows,
         points=points,
         threshold=known.threshold,
         threshold_x=LEFT + WIDTH * known.threshold,
-        caught_percent=int(100 * caught(known.threshold)),
+        caught_percent=int(100 * at_threshold),
+        lost_percent=100 - int(100 * at_threshold),
+        compared=compared,
+        weak=not compared and at_threshold < SURE,
     )
 
 

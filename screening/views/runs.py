@@ -13,10 +13,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dedupreview.pages import STOP_POLLING, page_of
 from dedupreview.people.access import person_of, require
-from screening import runs
+from screening import runs, suggest
 from screening.config import ScreeningConfig
+from screening.documents import InputDocument
 from screening.forms import CandidateFilter, RunForm
-from screening.models import Candidate, ScreeningRun
+from screening.models import Candidate, Document, ScreeningRun
 from screening.names import FILE_WORDS, PRESET_WORDS, STAGE_NAMES
 from screening.views.figures import channels_of, funnel_of, s_curve
 from screening.views.reach import collection_for, run_for
@@ -89,7 +90,7 @@ def _run_context(run: ScreeningRun) -> dict[str, object]:
             "files": _files(run),
             "funnel": funnel_of(run.funnel),
             "channels": channels_of(run.funnel),
-            "curve": s_curve(run.config),
+            "curve": s_curve(run.config, run.funnel or {}),
             "rounds": run.rounds.order_by("-pk"),
         }
     return context
@@ -194,6 +195,24 @@ def _filtered(rows: QuerySet[Candidate], wanted: dict[str, object]) -> QuerySet[
     return rows
 
 
+def _reasons(candidate: Candidate, left: Document, right: Document) -> list[dict[str, object]]:
+    """Why the pair reads as it is suggested."""
+    one, other = (
+        InputDocument(d.doc_id, d.raw, d.sha256, version=d.version, title=d.title)
+        for d in (left, right)
+    )
+    seen = suggest.Evidence.of(
+        one,
+        other,
+        jaccard=candidate.jaccard,
+        containment=candidate.containment,
+        passages=[end - start for start, end, _left, _right in candidate.excerpts],
+        kinds=[str(change["kind"]) for change in candidate.fact_changes],
+    )
+    found = suggest.reasons(candidate.suggestion, seen)
+    return [{"template": reason.template, "params": dict(reason.params)} for reason in found]
+
+
 @require("see_candidates")
 @require_safe
 def candidate_detail(request: HttpRequest, candidate_id: int) -> HttpResponse:
@@ -212,6 +231,7 @@ def candidate_detail(request: HttpRequest, candidate_id: int) -> HttpResponse:
         "collection": candidate.run.collection,
         "sides": [(_("Left"), left), (_("Right"), right)],
         "excerpts": excerpts[:20],
+        "reasons": _reasons(candidate, left, right),
         "section": "collections",
     }
     return render(request, "screening/candidate_detail.html", context)
