@@ -183,11 +183,14 @@ def test_long_texts_answer_keys_quickly(
             .observe({ type: 'event', durationThreshold: 16 });
         }"""
     )
-    for key in ("n", "n", "p", "j", "f", "o", "o", "1", "2"):
+    slowest: dict[str, list[int]] = {}
+    # From the key to the next paint; the best of three, for the machine has other things to do.
+    for key in ("n", "p", "j", "f", "o", "o", "1", "2", "x") * 3:
+        page.evaluate("window.spans.length = 0")
         page.keyboard.press(key)
         page.wait_for_timeout(60)
-    spans = page.evaluate("window.spans")
-    assert max(spans, default=0) < 1_000, spans
+        slowest.setdefault(key, []).append(page.evaluate("Math.max(0, ...window.spans)"))
+    assert {key: min(spans) for key, spans in slowest.items() if min(spans) > 200} == {}, slowest
     page.keyboard.press("x")
     assert page.locator("#pair").get_attribute("data-changes") == "14"
 
