@@ -9,6 +9,7 @@ from reviews.views import (
     articles,
     caring,
     concord,
+    evaluating,
     families,
     items,
     labelsets,
@@ -55,6 +56,9 @@ table_urls = [
 ]
 
 label_set_urls = [
+    path("runs/<int:run_id>/evaluation/", evaluating.evaluation, name="evaluation"),
+    path("runs/<int:run_id>/vary/", evaluating.start_experiment, name="start-experiment"),
+    path("collections/<int:collection_id>/runs/", evaluating.experiments, name="experiments"),
     path("label-sets/upload/<int:collection_id>/", labelsets.upload, name="upload-labels"),
     path("label-sets/<int:label_set_id>/", labelsets.label_set_detail, name="label-set-detail"),
     path("label-sets/<int:label_set_id>/original/", labelsets.original, name="label-set-original"),

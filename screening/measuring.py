@@ -274,4 +274,9 @@ def split(pairs: Sequence[Scored], given: Mapping[str, str] | None = None) -> Sp
 
 
 def _half(family: str) -> int:
-    return hashlib.sha256(family.encode("utf-8", "surrogatepass")).digest()[0] & 1
+    return draw(family)[0] & 1
+
+
+def draw(name: str) -> bytes:
+    """A lot for ``name``, the same everywhere: who is drawn depends on nobody else."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()

@@ -30,6 +30,7 @@ TABLE: dict[str, set[str]] = {
     "screening:start-run": {ADMIN},
     "screening:document-detail": {ADMIN, AUDITOR, JUDGES},
     "screening:document-original": {ADMIN, AUDITOR, JUDGES},
+    "screening:correct-metadata": {ADMIN},
     "screening:import-detail": {ADMIN, AUDITOR},
     "screening:import-progress": {ADMIN, AUDITOR},
     "screening:import-report": {ADMIN, AUDITOR},
@@ -46,6 +47,8 @@ TABLE: dict[str, set[str]] = {
     "reviews:guideline": {ADMIN, AUDITOR, JUDGES},
     "reviews:sign-off": {ADMIN, AUDITOR, JUDGES},
     "reviews:table-detail": {ADMIN, AUDITOR},
+    "reviews:evaluation": {ADMIN, AUDITOR},
+    "reviews:experiments": {ADMIN, AUDITOR},
     "reviews:upload-labels": {ADMIN},
     "reviews:label-set-detail": {ADMIN, AUDITOR},
     "reviews:label-set-original": {ADMIN, AUDITOR},
@@ -59,6 +62,7 @@ TABLE: dict[str, set[str]] = {
 
 POST_ONLY: dict[str, set[str]] = {
     "screening:cancel-run": {ADMIN},
+    "reviews:start-experiment": {ADMIN},
     "screening:retry-run": {ADMIN},
     "screening:confirm-import": {ADMIN},
     "reviews:export-table": {ADMIN},
@@ -124,6 +128,7 @@ def test_acts_are_for_whom_the_table_says(site: Site) -> None:
         "screening:confirm-import": [site.done_import.pk],
         "screening:cancel-run": [site.waiting_run.pk],
         "screening:retry-run": [site.waiting_run.pk],
+        "reviews:start-experiment": [site.run.pk],
         "reviews:export-table": [site.round.pk],
         "reviews:change-members": [site.round.pk],
         "reviews:change-state": [site.round.pk],
