@@ -11,9 +11,12 @@ from lxml import html as lxml_html
 
 from screening.documents import Problem
 from screening.intake import encodings
-from screening.intake.fields import field_of
+from screening.intake.fields import field_of, length_problem
 from screening.intake.limits import Limits
 from screening.intake.plain import PlainText, finished
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What a tree of elements cannot hold; a page may have it as it is or as a number (``&#1;``)."""
 
 _META_CHARSET = re.compile(
     rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]{2,30})", re.IGNORECASE
@@ -79,7 +82,13 @@ def read_html(data: bytes, limits: Limits) -> PlainText | Problem:
     decoded = decode(data)
     if isinstance(decoded, Problem):
         return decoded
-    text = decoded.text.removeprefix("\ufeff").replace("\0", "")
+    warnings = decoded.warnings
+    text, dropped = _NOT_XML.subn("", decoded.text.removeprefix("\ufeff"))
+    if dropped:
+        count = {"count": dropped}
+        warnings += (
+            Problem("control_characters", "%(count)s control characters were taken out", count),
+        )
     if not text.strip():
         return Problem("empty", "There is no text in it")
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
@@ -98,7 +107,7 @@ def read_html(data: bytes, limits: Limits) -> PlainText | Problem:
             "The page nests its elements more than %(limit)s deep",
             {"limit": LONGEST_DEPTH},
         )
-    return _Page(root).read(decoded.warnings)
+    return _Page(root).read(warnings)
 
 
 def _too_deep(root: etree._Element) -> bool:
@@ -131,7 +140,9 @@ class _Page:
         text = "\n".join(_lines(main))
         if title and title.strip():
             self.metadata.setdefault("title", " ".join(title.split()))
-        return finished(text, self.metadata, (*warnings, *self._said()))
+        # A page is not refused for a heading that is no heading.
+        fitting = {k: v for k, v in self.metadata.items() if length_problem(k, str(v)) is None}
+        return finished(text, fitting, (*warnings, *self._said()))
 
     def _said(self) -> Iterator[Problem]:
         if self.facts:
@@ -248,9 +259,9 @@ def _remove(element: etree._Element) -> None:
     if element.tail:
         before = element.getprevious()
         if before is not None:
-            before.tail = (before.tail or "") + element.tail
+            before.tail = _NOT_XML.sub("", (before.tail or "") + element.tail)
         else:
-            parent.text = (parent.text or "") + element.tail
+            parent.text = _NOT_XML.sub("", (parent.text or "") + element.tail)
     parent.remove(element)
 
 
@@ -301,6 +312,7 @@ def _line_text(pieces: list[str]) -> str:
 
 def _events(root: etree._Element) -> Iterator[tuple[str, str]]:
     in_pre = 0
+    cells = _Cells(root)
     for event, element in etree.iterwalk(root, events=("start", "end")):
         tag = element.tag
         if event == "start":
@@ -309,7 +321,7 @@ def _events(root: etree._Element) -> Iterator[tuple[str, str]]:
                     yield "cell", ""
             elif tag == "br":
                 yield "br", ""
-            elif tag in _BLOCKS and not _in_cell(element, root):
+            elif tag in _BLOCKS and not cells.hold(element):
                 yield "block", ""
             elif tag in _BLOCKS:
                 yield "text", " "
@@ -318,7 +330,7 @@ def _events(root: etree._Element) -> Iterator[tuple[str, str]]:
             continue
         in_pre -= tag == "pre"
         if tag in _BLOCKS and tag not in ("td", "th"):
-            yield ("text", " ") if _in_cell(element, root) else ("block", "")
+            yield ("text", " ") if cells.hold(element) else ("block", "")
         if element is not root:
             yield from _text(element.tail, in_pre)
 
@@ -335,8 +347,16 @@ def _text(text: str | None, in_pre: int) -> Iterator[tuple[str, str]]:
         yield "text", line.replace("\t", " ")
 
 
-def _in_cell(element: etree._Element, root: etree._Element) -> bool:
-    """Whether an element lies in a cell of a table of figures; tables that only lay out a page do not count."""
-    for ancestor in element.iterancestors("td", "th"):
-        return len(_flat(ancestor)) < 200 and ancestor is not root
-    return False
+class _Cells:
+    """Which elements lie in a cell of a table of figures; tables that only lay out a page do not count."""
+
+    def __init__(self, root: etree._Element) -> None:
+        self._root = root
+        self._small: dict[etree._Element, bool] = {}
+
+    def hold(self, element: etree._Element) -> bool:
+        for ancestor in element.iterancestors("td", "th"):
+            if ancestor not in self._small:
+                self._small[ancestor] = len(_flat(ancestor)) < 200 and ancestor is not self._root
+            return self._small[ancestor]
+        return False

@@ -219,15 +219,16 @@ def mark_furniture(pages: list[Page]) -> Counter[str]:
     """
     edges = [edge for page in pages for edge in _edges(page)]
     heads = Counter(_masked(line) for edge in edges for line in edge)
-    numbers = sum(bool(_NUMBER.fullmatch(line.text.strip())) for edge in edges for line in edge)
+    short = (line.text.strip() for edge in edges for line in edge if len(line.text) <= LONGEST_HEAD)
+    numbers = sum(bool(_NUMBER.fullmatch(text)) for text in short)
     apart: Counter[str] = Counter()
     for edge in edges:
         for line in edge:
             text = line.text.strip()
+            if len(text) > LONGEST_HEAD:
+                break
             often = heads[_masked(line)]
-            is_head = (
-                len(text) <= LONGEST_HEAD and often >= REPEATED_PAGES and often * 3 >= len(pages)
-            )
+            is_head = often >= REPEATED_PAGES and often * 3 >= len(pages)
             is_number = bool(_NUMBER.fullmatch(text)) and (
                 not _PLAIN_NUMBER.fullmatch(text) or numbers >= 2 or len(pages) == 1
             )
@@ -287,7 +288,7 @@ def _goes_on(before: Line, line: Line, left: float, right: float) -> bool:
         return False  # a heading in another size
     if before.right < right - 2.2 * size:
         return False  # the line ended before the margin
-    if _DOTS.search(before.text):
+    if _DOTS.search(before.text[-200:]):
         return False  # a line of a table of contents
     indented = line.left > left + 1.2 * size or line.text.startswith(("\u3000", "  "))
     if indented and not (before.left > left + 1.2 * size and not _ENDS.search(before.text)):

@@ -267,6 +267,27 @@ def test_a_page_without_text_or_far_too_deep_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "b.html", deep) in {"nested_too_deep", "html_broken"}
 
 
+def test_control_characters_in_a_page_are_taken_out(tmp_path: Path) -> None:
+    page = (
+        f"<body><script>x</script>\1甲&#1;&#xFFFF;&#0;<script>y</script>乙\0<p>{FIRST}</p></body>"
+    )
+    entry = read(tmp_path, "a.html", page.encode())
+    assert "甲" in entry.document.raw
+    assert entry.document.raw.endswith(FIRST)
+    assert not any(character in entry.document.raw for character in "\0\1\uffff")
+    assert "control_characters" in warnings(entry)
+
+
+def test_hostile_lines_do_not_hang_the_readers(tmp_path: Path) -> None:
+    limits = Limits(seconds=10)
+    blanks = files.pdf([(60, 800, 5, "1" + " " * 30_000 + "x"), (60, 30, 5, "." * 30_000 + "x"), *files.column(FIRST)])  # fmt: skip
+    assert read(tmp_path, "a.pdf", blanks, limits).document.raw
+    cell = f"<table><tr><td>{'<p>' + FIRST + '</p>'}" * 1 + f"<p>{FIRST}</p>" * 8000 + "</table>"
+    assert read(tmp_path, "b.html", cell.encode(), limits).document.raw.count(FIRST) == 8001
+    named = f"<title>{'长' * 3000}</title><p>{FIRST}</p>"
+    assert read(tmp_path, "c.html", named.encode(), limits).document.title is None
+
+
 def test_comments_before_a_page_do_not_hang_the_reader() -> None:
     from screening.intake.formats import is_html
 
