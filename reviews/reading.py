@@ -192,6 +192,7 @@ class Reading:
     only: bool
     kin: bool
     by_article: bool
+    partly: bool
     notes: list[str] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
 
@@ -311,7 +312,8 @@ def reading_of(
         only=long if wish is None else wish,
         kin=kin,
         by_article=has_articles(left.raw, right.raw),
-        notes=[*_facts_left_out(facts), *_notes(left, right)],
+        partly=item.candidate.containment < WHOLE,
+        notes=[*_partly(item), *_facts_left_out(facts), *_notes(left, right)],
         scores=_scores(item) if scores else [],
     )
 
@@ -413,6 +415,13 @@ def _words_of(known: Known, inputs: int) -> str:
         "found": number_format(known.documents, force_grouping=True),
         "all": number_format(max(inputs, known.documents), force_grouping=True),
     }
+
+
+def _partly(item: ReviewItem) -> list[str]:
+    """Where texts share little, "no change seen" would claim more than was looked at."""
+    if item.candidate.containment >= WHOLE:
+        return []
+    return [_("These texts share little: facts were compared only where they share a passage.")]
 
 
 def _facts_left_out(facts: list[Fact]) -> list[str]:

@@ -150,3 +150,18 @@ def test_a_long_list_of_facts_says_what_it_leaves_out() -> None:
     assert str(reading.FACTS_LISTED) in shown.notes[0]
     total = sum(check.count for check in shown.checks)
     assert total > reading.FACTS_LISTED
+
+
+def test_what_was_not_compared_is_not_called_unchanged() -> None:
+    desk = Desk([(texts.REPORT_A, texts.REPORT_B)])
+    candidate = desk.item().candidate
+    kept = reading.reading_of(desk.item(), sides="lr")
+    assert not kept.partly
+    candidate.containment = 0.2
+    candidate.save()
+    slot = queue.claim(round=desk.round, person=desk.annotators[0])
+    assert isinstance(slot, ReviewSlot)
+    client = signed_in(desk.annotators[0])
+    html = client.get(reverse("reviews:item", args=[slot.item_id])).content.decode()
+    assert 'class="ok"' not in html
+    assert len(reading.reading_of(desk.item(), sides="lr").notes) == len(kept.notes) + 1
