@@ -8,6 +8,7 @@ from reviews.views import (
     arbitration,
     articles,
     caring,
+    checklists,
     concord,
     evaluating,
     families,
@@ -56,6 +57,8 @@ table_urls = [
 ]
 
 label_set_urls = [
+    path("runs/<int:run_id>/checklist/", checklists.of_run, name="run-checklist"),
+    path("rounds/<int:round_id>/checklist/", checklists.of_round, name="round-checklist"),
     path("runs/<int:run_id>/evaluation/", evaluating.evaluation, name="evaluation"),
     path("runs/<int:run_id>/vary/", evaluating.start_experiment, name="start-experiment"),
     path("collections/<int:collection_id>/runs/", evaluating.experiments, name="experiments"),

@@ -253,7 +253,8 @@ def start_experiment(request: HttpRequest, run_id: int) -> HttpResponse:
     run = run_for(request, run_id)
     changes = VARIANTS.get(request.POST.get("vary", ""))
     if changes is None:
-        raise Http404
+        messages.error(request, _("Unknown experiment."))
+        return redirect("reviews:experiments", collection_id=run.collection_id)
     try:
         started = services.start_trials(run, changes, person_of(request))
     except (ConfigError, RunsError) as error:

@@ -143,7 +143,8 @@ def test_runs_stand_side_by_side_on_the_tuning_half(made) -> None:  # type: igno
     address = reverse("reviews:experiments", args=[run.collection_id])
     assert len(client.get(address).context["trials"]) == 3
     start = reverse("reviews:start-experiment", args=[run.pk])
-    assert client.post(start, {"vary": "nothing"}).status_code == 404
+    assert client.post(start, {"vary": "nothing"}).status_code == 302
+    assert run.collection.runs.count() == 3
     assert client.post(start, {"vary": "k"}).status_code == 302
     ks = [r.config["k"] for r in run.collection.runs.order_by("pk")]
     assert ks[3:] == [3, 5, 7]

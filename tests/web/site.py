@@ -219,6 +219,8 @@ class Site:
             "reviews:guideline": [self.round.pk],
             "reviews:sign-off": [self.round.pk],
             "reviews:table-detail": [self.table.pk],
+            "reviews:run-checklist": [self.run.pk],
+            "reviews:round-checklist": [self.round.pk],
             "reviews:evaluation": [self.run.pk],
             "reviews:experiments": [self.collection.pk],
             "reviews:upload-labels": [self.collection.pk],

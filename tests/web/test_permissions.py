@@ -47,6 +47,8 @@ TABLE: dict[str, set[str]] = {
     "reviews:guideline": {ADMIN, AUDITOR, JUDGES},
     "reviews:sign-off": {ADMIN, AUDITOR, JUDGES},
     "reviews:table-detail": {ADMIN, AUDITOR},
+    "reviews:run-checklist": {ADMIN, AUDITOR},
+    "reviews:round-checklist": {ADMIN, AUDITOR},
     "reviews:evaluation": {ADMIN, AUDITOR},
     "reviews:experiments": {ADMIN, AUDITOR},
     "reviews:upload-labels": {ADMIN},
