@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from screening.collecting import no_collection
 from screening.documents import InputDocument
 from screening.evaluation import LabelledPair, ThresholdRow, threshold_rows
-from screening.lines import candidate_line
+from screening.lines import candidate_line, normalized_line
 from screening.result import FoundCandidate, ScreeningResult
 
 FILES: tuple[str, ...] = (
@@ -67,8 +67,6 @@ REVIEW_HEADER = (
     "reason",
     "review_status",
 )
-
-_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
 @no_collection()
@@ -196,10 +194,7 @@ def _normalized(file: TextIO, result: ScreeningResult) -> None:
     corpus = result.corpus
     for d, document in enumerate(corpus.documents):
         c = int(corpus.class_of[d])
-        file.write(
-            _dump({"doc_id": document.doc_id, "normalized": corpus.text(c) if c >= 0 else ""})
-            + "\n"
-        )
+        file.write(normalized_line(document.doc_id, corpus.text(c) if c >= 0 else "") + "\n")
 
 
 def _thresholds(file: TextIO, rows: Sequence[ThresholdRow]) -> None:

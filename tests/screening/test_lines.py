@@ -1,0 +1,56 @@
+"""Lines put together by hand against the general encoder, and facts that equal texts share."""
+
+from __future__ import annotations
+
+import json
+
+from screening.evidence.excerpts import Excerpt
+from screening.evidence.facts import FactChange
+from screening.lines import EXCERPT_LIMIT, candidate_line, normalized_line
+from screening.result import FoundCandidate
+from tests.screening.making import document, run
+
+NASTY = 'a"b\\c\n\t\x00\x1f</script>\u2028🙂\ud800繁'
+
+
+def encoded(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_a_line_has_the_bytes_of_the_general_encoder() -> None:
+    left = document(NASTY, NASTY * 300, source_id=NASTY, version=None)
+    right = document("r", "x", source_id="", version="1")
+    long = EXCERPT_LIMIT + 7
+    found = FoundCandidate(
+        left=0, right=1, rank=3, channels=("exact", "minhash"), minhash_estimate=None,
+        jaccard=1e-05, jaccard_folded=0.1, containment=1.0, simhash_distance=None,
+        shared_shingles=(NASTY[:3], NASTY), excerpts=(Excerpt(0, long, 5, long + 5), Excerpt(1, 3, 0, 2)),
+        fact_changes=(FactChange("number", NASTY, None, 1, 2, None, None),),
+        suggestion="copy", representative=True, note="",
+    )  # fmt: skip
+    expected = {
+        "left": NASTY, "right": "r", "left_source": NASTY, "right_source": "", "left_version": None, "right_version": "1",
+        "rank": 3, "channels": ["exact", "minhash"], "minhash_estimate": None, "jaccard": 1e-05, "jaccard_folded": 0.1,
+        "containment": 1.0, "simhash_distance": None, "shared_shingles": [NASTY[:3], NASTY],
+        "raw_excerpts": [
+            {"text": left.raw[:EXCERPT_LIMIT], "left_start": 0, "right_start": 5, "length": long},
+            {"text": left.raw[1:3], "left_start": 1, "right_start": 0},
+        ],
+        "fact_changes": [{"kind": "number", "left": NASTY, "right": None, "left_start": 1, "right_start": None}],
+        "suggestion": "copy", "review_status": "pending",
+    }  # fmt: skip
+    assert candidate_line(found, left, right) == encoded(expected)
+    assert normalized_line(NASTY, NASTY) == encoded({"doc_id": NASTY, "normalized": NASTY})
+
+
+def test_equal_texts_have_equal_facts_though_they_are_compared_once() -> None:
+    one = "本办法规定，申请人应当在收到通知之日起三十日内提出申请，逾期不再受理，费用为五万元。"
+    other = one.replace("三十日", "十五日")
+    result = run([one, one, other, other], facts=True)
+    kinds = {
+        (c.left, c.right): [(x.kind, x.left, x.right) for x in c.fact_changes]
+        for c in result.candidates
+    }
+    assert kinds[0, 2] == [("duration", "30日", "15日")]
+    assert kinds[0, 2] == kinds[0, 3] == kinds[1, 2] == kinds[1, 3]
+    assert kinds[0, 1] == kinds[2, 3] == []
