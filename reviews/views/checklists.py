@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from dedupreview.people.access import may, person_of, require
 from reviews import checklist as services
 from reviews.models import ReviewRound
-from screening.views.reach import run_for
+from screening.reach import run_for
 
 
 @require("see_runs")

@@ -20,11 +20,11 @@ from reviews.labels import Label
 from reviews.models import LabelSet
 from screening import measuring
 from screening.config import ConfigError, ScreeningConfig
+from screening.figures import funnel_of
 from screening.frozen import InputsChanged
 from screening.models import Collection, ScreeningRun
+from screening.reach import run_for
 from screening.runs import RunsError
-from screening.views.figures import funnel_of
-from screening.views.reach import run_for
 
 DEFAULT_THRESHOLDS = (0.5, 0.7, 0.9)
 MOST_ERRORS = 300

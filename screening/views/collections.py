@@ -17,7 +17,7 @@ from dedupreview.people.audit import record
 from screening import rechecking
 from screening.forms import CollectionForm
 from screening.models import Collection, Document, ScreeningRun
-from screening.views.reach import collection_for
+from screening.reach import collection_for
 
 
 @require("see_documents")

@@ -14,7 +14,7 @@ from dedupreview.pages import page_of
 from dedupreview.people.access import person_of, require
 from screening import correcting, originals
 from screening.models import Document
-from screening.views.reach import collection_for, document_for
+from screening.reach import collection_for, document_for
 
 FIELD_NAMES = {
     "title": _("Title"),

@@ -16,11 +16,11 @@ from dedupreview.people.access import person_of, require
 from screening import runs, suggest
 from screening.config import ScreeningConfig
 from screening.documents import InputDocument
+from screening.figures import channels_of, funnel_of, s_curve
 from screening.forms import CandidateFilter, RunForm
 from screening.models import Candidate, Document, ScreeningRun
 from screening.names import FILE_WORDS, PRESET_WORDS, STAGE_NAMES
-from screening.views.figures import channels_of, funnel_of, s_curve
-from screening.views.reach import collection_for, run_for
+from screening.reach import collection_for, run_for
 
 UNDER_WAY = (ScreeningRun.State.QUEUED, ScreeningRun.State.RUNNING)
 

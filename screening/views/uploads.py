@@ -15,8 +15,8 @@ from dedupreview.pages import STOP_POLLING, page_of
 from dedupreview.people.access import person_of, require
 from screening import importing
 from screening.models import DocumentImport
+from screening.reach import collection_for, import_for
 from screening.staging import Readable, Staging
-from screening.views.reach import collection_for, import_for
 
 STATUSES = ("added", "identical", "refused")
 RESTING = frozenset(DocumentImport.State) - {

@@ -240,7 +240,7 @@ def test_two_hundred_short_strings_in_each_encoding(formats: Path) -> None:
     chance = random.Random(11)
     paths = sorted((formats.parent / "public" / "docs").iterdir())
     texts = ["".join(path.read_text("utf-8").split()) for path in chance.sample(paths, 100)]
-    strings = []
+    strings: list[str] = []
     while len(strings) < 200:
         text, length = chance.choice(texts), chance.randint(8, 40)
         start = chance.randrange(max(1, len(text) - length))

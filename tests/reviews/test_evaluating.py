@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from dedupreview.people.models import AuditEvent, Role
 from reviews import evaluating, labelsets
-from screening import importing, runs
+from screening import importing, measuring, runs
 from screening.config import ScreeningConfig
 from screening.models import ScreeningRun
 from tests.reviews.world import person
@@ -58,7 +58,7 @@ def test_what_was_never_retrieved_counts_against_candidate_recall(made) -> None:
     assert len(found.pairs) == 10
     missing = [p for p in found.pairs if p.score is None]
     assert {p.label for p in missing} == {"copy", "independent"}
-    record = evaluating.measuring.records(found.pairs, [0.5])[0]
+    record = measuring.records(found.pairs, [0.5])[0]
     assert (record.candidate_recall.part, record.candidate_recall.whole) == (3, 4)
     assert record.recall.part == 3
     assert record.fp == 3  # the revisions are just as similar

@@ -96,7 +96,7 @@ def test_a_long_line_of_revisions_does_not_recurse():
 @given(st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), max_size=25))
 def test_what_stays_of_a_lineage_has_no_circle(steps):
     found = lineage([revised(a, b) for a, b in steps if a != b])
-    after = {}
+    after: dict[int, set[int]] = {}
     for earlier, later in found.edges:
         after.setdefault(earlier, set()).add(later)
     for start in after:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screening.views.figures import s_curve
+from screening.figures import s_curve
 from tests.screening.making import prose, run
 
 
