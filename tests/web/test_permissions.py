@@ -79,7 +79,7 @@ OPEN_TO_ALL = {"login", "logout", "healthz", "set_language"}
 
 ELSEWHERE = {
     # Pages of the pair, of one's own queue and of arbitration: their tests are in tests/pair.
-    "claim-item", "nothing", "item", "submit-judgment", "save-draft", "original-text", "original-file",
+    "claim-item", "nothing", "item", "submit-judgment", "save-draft", "articles", "original-text", "original-file",
     "release-seat", "renew-seat", "my-judgments", "conflict-list", "arbitrate", "give-opinion", "decide",
     "decided-meanwhile",
 }  # fmt: skip
