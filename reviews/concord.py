@@ -7,9 +7,11 @@ cost of a page does not grow with the memory of a million pairs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
+from django.core.cache import cache
 from django.db import connection
 from django.db.models import Count, F
 from django.db.models.functions import TruncDate
@@ -26,6 +28,8 @@ MOST_PEOPLE = 12
 
 LONGEST_MS = 30 * 60 * 1000
 """A judgment that took longer than half an hour was interrupted: it says nothing about the work."""
+
+KEPT_SECONDS = 24 * 3600
 
 NO_DIRECTIONS = "Not computable: no pair has two directions."
 
@@ -86,9 +90,34 @@ def _pattern_counts(round: ReviewRound) -> Iterable[tuple[str, int]]:
             GROUP BY j.item_id
         ) AS of_items GROUP BY pattern ORDER BY pattern
     """
-    with connection.cursor() as cursor:
-        cursor.execute(query, [round.pk, ReviewItem.State.CLOSED.value])
-        return list(cursor.fetchall())
+
+    def count() -> list[tuple[str, int]]:
+        with connection.cursor() as cursor:
+            cursor.execute(query, [round.pk, ReviewItem.State.CLOSED.value])
+            return list(cursor.fetchall())
+
+    return _kept(round, "patterns", count)
+
+
+T = TypeVar("T")
+
+
+def _kept(round: ReviewRound, name: str, count: Callable[[], T]) -> T:
+    """What ``count`` gives, remembered until another item is closed.
+
+    A closed item is never opened again and its first judgments never change, so that the number of closed items and the
+    moment of the latest tell whether the counts still hold.
+    """
+    closed = round.items.filter(state=ReviewItem.State.CLOSED)
+    latest = closed.order_by("-closed_at").values_list("closed_at", flat=True).first()
+    if latest is None:
+        return count()
+    key = f"concord:{name}:{round.pk}:{closed.count()}:{latest.timestamp()}"
+    found: T | None = cache.get(key)
+    if found is None:
+        found = count()
+        cache.set(key, found, KEPT_SECONDS)
+    return found
 
 
 def concord_of(round: ReviewRound) -> Concord:
@@ -183,8 +212,9 @@ def workload(round: ReviewRound) -> Workload:
         active_ms__lte=LONGEST_MS,
     )
     tenths = rows.annotate(tenth=F("active_ms") / 100).values_list("annotator__code", "tenth")
+    grouped = tenths.annotate(number=Count("pk")).order_by()
     times: dict[str, Counter[int]] = {}
-    for code, tenth, number in tenths.annotate(number=Count("pk")).order_by():
+    for code, tenth, number in _kept(round, "times", lambda: list(grouped)):
         times.setdefault(code, Counter())[int(tenth)] += number
     everything = sum(times.values(), Counter())
     unfinished = (ReviewItem.State.OPEN, ReviewItem.State.WAITING)
@@ -217,7 +247,7 @@ def closed_by_day(round: ReviewRound) -> list[tuple[str, int]]:
         .order_by("day")
     )
     total, found = 0, []
-    for day, number in days:
+    for day, number in _kept(round, "days", lambda: list(days)):
         total += number
         found.append((day.isoformat(), total))
     return found
@@ -233,7 +263,8 @@ def against_suggestions(round: ReviewRound) -> dict[tuple[str, str], int]:
         slot__number=1,
     )
     counts = rows.values_list("label", "item__candidate__suggestion").annotate(number=Count("pk"))
-    return {(label, said): number for label, said, number in counts.order_by()}
+    kept = _kept(round, "suggestions", lambda: list(counts.order_by()))
+    return {(label, said): number for label, said, number in kept}
 
 
 # --- In words ---------------------------------------------------------------------------------------------------------

@@ -143,3 +143,15 @@ def test_counted_units_give_what_units_one_by_one_give() -> None:
     both = agreement.confusions(units, times=times)
     assert both == agreement.confusions(table)
     assert sum(both["x", "y"].values()) == sum("x" in u and "y" in u for u in table)
+
+
+def test_a_figure_that_was_remembered_gives_way_when_another_pair_closes() -> None:
+    made = world(2, annotators=2)
+    for who in made.annotators:
+        judge(made.round, who, "copy")
+    assert concord.patterns(made.round).items == 1
+    for who in made.annotators:
+        judge(made.round, who, "template")
+    assert concord.patterns(made.round).items == 2
+    assert sum(concord.against_suggestions(made.round).values()) == 2
+    assert concord.workload(made.round).seats_left == 0
