@@ -21,6 +21,7 @@ PARTS = {
     "workers",
     "screening:document-original",
     "screening:import-progress",
+    "screening:import-report",
     "screening:run-progress",
     "reviews:round-progress",
     "reviews:label-set-original",
@@ -93,7 +94,10 @@ def test_a_folder_goes_up_with_its_paths(page: Page, live: Any, tmp_path: Path) 
     received = DocumentImport.objects.latest("pk")
     page.wait_for_selector(".state-queued")
     importing.run_import(received.pk)
-    page.wait_for_selector(".state-done")  # the page noticed by itself
+    page.get_by_role("button", name="确认导入 2 份材料").click()  # the page noticed by itself
+    page.wait_for_selector(".state-queued")
+    importing.run_import(received.pk)
+    page.wait_for_selector(".state-done")
     ids = set(live.site.collection.documents.values_list("doc_id", flat=True))
     assert any(doc_id.endswith("二月/二.txt") for doc_id in ids)
 
