@@ -16,6 +16,14 @@ from reviews import members, rounds
 from reviews.models import ReviewItem, ReviewRound, RoundMember
 from reviews.outcomes import outcomes_of
 
+STATE_NAMES: dict[str, object] = {
+    ReviewItem.State.OPEN: gettext_lazy("Not begun"),
+    ReviewItem.State.WAITING: gettext_lazy("Waiting for more judgments"),
+    ReviewItem.State.CONFLICT: gettext_lazy("In conflict"),
+    ReviewItem.State.CLOSED: gettext_lazy("Closed"),
+}
+"""What the states of an item are called here: one that nobody has begun is not “under way”, as an open round is."""
+
 _WORDS: dict[str, object] = {
     ReviewRound.State.FROZEN: gettext_lazy(
         "The round is frozen: nobody can judge or decide until it is opened again."
@@ -42,9 +50,12 @@ def item_list(request: HttpRequest, round_id: int) -> HttpResponse:
         "round": round,
         "collection": round.collection,
         "page": page,
-        "rows": list(zip(items, outcomes_of(items), strict=True)),
+        "rows": [
+            (item, STATE_NAMES[item.state], outcome)
+            for item, outcome in zip(items, outcomes_of(items), strict=True)
+        ],
         "state": state if state in ReviewItem.State.values else "",
-        "states": ReviewItem.State.choices,
+        "states": STATE_NAMES,
         "section": "rounds",
     }
     return render(request, "reviews/round_items.html", context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 from urllib.parse import quote
@@ -64,6 +65,15 @@ def test_the_label_file_comes_back_as_uploaded(site: Site) -> None:
     response = site.client(site.admin).get(address)
     assert _bytes(response).startswith(b"left,right,label\n")
     assert quote("标注（甲）") in response["Content-Disposition"]
+
+
+def test_the_full_report_of_an_import(site: Site) -> None:
+    address = reverse("screening:import-report", args=[site.done_import.pk])
+    response = site.client(site.auditor).get(address)
+    rows = [json.loads(line) for line in _bytes(response).decode().splitlines()]
+    assert sorted(row["status"] for row in rows) == ["added", "refused"]
+    type(site.done_import).objects.filter(pk=site.done_import.pk).update(state="running")
+    assert site.client(site.auditor).get(address).status_code == 404
 
 
 def test_the_files_of_a_run(site: Site, tmp_path: Path) -> None:
