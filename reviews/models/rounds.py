@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -68,7 +70,9 @@ class ReviewRound(models.Model):
 
 
 class GuidelineVersion(models.Model):
-    """The text that people judged by; ``html`` has passed the one sanitising function."""
+    """The text that people judged by; ``html`` has passed the one sanitising function. Published once and for all."""
+
+    insert_only: ClassVar[bool] = True
 
     round = models.ForeignKey(ReviewRound, on_delete=models.PROTECT, related_name="guidelines")
     number = models.PositiveIntegerField()

@@ -165,6 +165,8 @@ class _Records:
         self.zone = timezone.get_default_timezone()
 
     def _item(self, entry: rows.ItemRecords) -> None:
+        for record in entry.records():
+            rows.refuse_if_changed(record)
         self.state.add(entry)
         conclusion = final.conclude(entry)
         self.counts.item(entry, conclusion)
@@ -190,6 +192,7 @@ class _Records:
     def _sign_offs(self) -> None:
         given = SignOff.objects.using(self.alias).filter(round=self.facts.round)
         for sign_off in given.select_related("person").order_by("id"):
+            rows.refuse_if_changed(sign_off)
             current = sign_off.signed_digest == self.state.of(sign_off.stage)
             row = rows.sign_off_row(sign_off, current=current)
             self.signed.append(row)

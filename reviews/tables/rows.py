@@ -6,21 +6,26 @@ waits for arbitration; never who judged it, how often, when or how.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_noop as _
 
 from dedupreview.digests import timestamp
 from dedupreview.people.models import Person
 from reviews.models import Arbitration, Judgment, Opinion, ReviewItem, ReviewRound, SignOff
-from reviews.records import BULK_FIELDS, record_fields
+from reviews.records import BULK_FIELDS, is_intact, record_fields
 from reviews.tables.chain import Chain
+from reviews.tables.errors import TableError
 from screening.models import Collection, Document
 
 Row = dict[str, Any]
 CHUNK = 2000
+TEXTS = 100
+"""Documents fetched at a time where their texts come with them."""
 Answered = Judgment | Opinion | Arbitration
 Record = Answered | SignOff
 T = TypeVar("T", Judgment, Opinion, Arbitration)
@@ -199,12 +204,33 @@ class _Stream(Generic[T]):
         return found
 
 
+def refuse_if_changed(record: Record) -> None:
+    """Nothing is signed over a record that was changed behind the application's back.
+
+    :raises TableError: if the record no longer matches the digest that it was written with.
+    """
+    if not is_intact(record):
+        raise TableError(
+            _("The %(kind)s %(id)s was changed in the database; no table is signed over it."),
+            {"kind": record._meta.model_name, "id": str(record.pk)},
+            code="record_changed",
+        )
+
+
 def documents(round: ReviewRound, alias: str) -> Iterator[Row]:
     """Every document of the round's pairs, once, without its text but with the text's hash."""
     items = ReviewItem.objects.using(alias).filter(round_id=round.pk)
     wanted = Q(pk__in=items.values("pair__low")) | Q(pk__in=items.values("pair__high"))
-    rows = Document.objects.using(alias).filter(wanted).select_related("collection").defer("raw")
-    for document in rows.order_by("pk").iterator(CHUNK):
+    rows = Document.objects.using(alias).filter(wanted).select_related("collection")
+    for document in rows.order_by("pk").iterator(TEXTS):
+        if hashlib.sha256(document.raw.encode("utf-8")).hexdigest() != document.raw_sha256:
+            raise TableError(
+                _(
+                    "The text of %(document)s was changed in the database; no table is signed over it."
+                ),
+                {"document": document.doc_id},
+                code="text_changed",
+            )
         yield {
             "doc_id": document.doc_id,
             "collection": document.collection.slug,

@@ -10,11 +10,28 @@ from django.db.migrations.state import ProjectState
 from dedupreview import insert_only
 from dedupreview.people.models import AuditEvent
 from reviews import arbitration
-from reviews.models import Arbitration, Judgment, MergedEntry, Opinion, SignOff
+from reviews.models import (
+    Arbitration,
+    GuidelineVersion,
+    Judgment,
+    MergedEntry,
+    Opinion,
+    SignOff,
+)
 from reviews.records import is_intact, seal
+from screening.models import Document, DocumentMetadata
 from tests.reviews.world import judge, new_id, world
 
-RECORDS = (Judgment, Opinion, Arbitration, SignOff, MergedEntry, AuditEvent)
+RECORDS = (
+    Judgment,
+    Opinion,
+    Arbitration,
+    SignOff,
+    MergedEntry,
+    GuidelineVersion,
+    DocumentMetadata,
+    AuditEvent,
+)
 
 
 def fill():
@@ -38,6 +55,10 @@ def fill():
         collection=w.round.collection, person=w.admin, members=[], proposal={},
         created_at=timezone.now(), digest="1" * 64, digest_version=1,
     )  # fmt: skip
+    DocumentMetadata.objects.create(
+        document=Document.objects.first(), number=1, values={}, created_at=timezone.now(),
+        digest="2" * 64, digest_version=1,
+    )  # fmt: skip
 
 
 def snapshot():
@@ -47,22 +68,23 @@ def snapshot():
 def statements(model, vendor):
     table = connection.ops.quote_name(model._meta.db_table)
     digest = "0" * 64
-    yield f"UPDATE {table} SET digest = '{digest}'"
-    yield f"UPDATE {table} SET digest = digest"
+    column = "text" if model is GuidelineVersion else "digest"
+    yield f"UPDATE {table} SET {column} = '{digest}'"
+    yield f"UPDATE {table} SET {column} = {column}"
     yield f"DELETE FROM {table}"
     if vendor == "postgresql":
         yield f"TRUNCATE {table} CASCADE"
         yield (
             f"INSERT INTO {table} SELECT * FROM {table} "
-            f"ON CONFLICT (id) DO UPDATE SET digest = '{digest}'"
+            f"ON CONFLICT (id) DO UPDATE SET {column} = '{digest}'"
         )
     else:
         yield f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"
         yield f"REPLACE INTO {table} SELECT * FROM {table}"
-        yield f"UPDATE OR IGNORE {table} SET digest = '{digest}'"
+        yield f"UPDATE OR IGNORE {table} SET {column} = '{digest}'"
         yield (
             f"INSERT INTO {table} SELECT * FROM {table} WHERE true "
-            f"ON CONFLICT (id) DO UPDATE SET digest = '{digest}'"
+            f"ON CONFLICT (id) DO UPDATE SET {column} = '{digest}'"
         )
 
 
@@ -84,9 +106,11 @@ def all_refused():
 def rebuilt(model):
     """A migration of somebody's that alters a column of a record's table: on SQLite it is built anew."""
     state = ProjectState.from_apps(migrations_apps())
-    operation = migrations.AlterField(
-        model.__name__.lower(), "digest", models.CharField(max_length=65)
-    )
+    # GuidelineVersion carries no digest; what is altered does not matter, only that the table is rebuilt.
+    column, field = "digest", models.CharField(max_length=65)
+    if model is GuidelineVersion:
+        column, field = "text", models.CharField(max_length=65)
+    operation = migrations.AlterField(model.__name__.lower(), column, field)
     after = state.clone()
     operation.state_forwards(model._meta.app_label, after)
     with connection.schema_editor() as editor:

@@ -10,7 +10,7 @@ from django.db import connection
 
 from dedupreview import insert_only
 from reviews.models import Arbitration, Judgment
-from reviews.tables import verify_chain
+from reviews.tables import TableError, verify_chain
 from tests.tables import making
 
 
@@ -75,3 +75,25 @@ def test_a_record_changed_together_with_its_digest_is_missed_too(data_dir: Path)
     )
     report = verify_chain(round=made.round)
     assert [fault.code for fault in report.faults] == ["record_missing"]
+
+
+@pytest.mark.django_db
+def test_nothing_is_signed_over_a_changed_record(data_dir: Path) -> None:
+    made = making.finished()
+    judgment = Judgment.objects.filter(label="template").first()
+    assert judgment is not None
+    key = judgment.pk.hex if connection.vendor == "sqlite" else judgment.pk
+    tamper("UPDATE reviews_judgment SET label = 'copy' WHERE id = %s", key)
+    with pytest.raises(TableError) as refused:
+        making.exported(made.round)
+    assert str(judgment.pk) in str(refused.value)
+
+
+@pytest.mark.django_db
+def test_nothing_is_signed_over_a_changed_text(data_dir: Path) -> None:
+    made = making.finished()
+    document = made.round.items.first().pair.low
+    type(document).objects.filter(pk=document.pk).update(raw=document.raw + "。")
+    with pytest.raises(TableError) as refused:
+        making.exported(made.round)
+    assert document.doc_id in str(refused.value)
