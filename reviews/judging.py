@@ -86,7 +86,6 @@ def submit(
     :raises JudgingError: for content that does not fit, an id used for other content, a seat that was never the
         person's, a settled pair, or a round that is not open.
     """
-    moment = now or timezone.now()
     item = item_for_record(slot.item_id)
     content = answers.checked(
         JudgingError,
@@ -104,7 +103,7 @@ def submit(
     )
     try:
         with transaction.atomic():
-            return _submit(id, item, slot.pk, person, content, extra, moment)
+            return _submit(id, item, slot.pk, person, content, extra, now)
     except IntegrityError:
         # Everything of one person is in sequence, so only somebody else's row with this id can be in the way.
         if Judgment.objects.filter(pk=id).exists():
@@ -127,7 +126,7 @@ def _submit(
     person: Person,
     content: Content,
     extra: _Extra,
-    moment: datetime,
+    now: datetime | None,
 ) -> Submission:
     round = queue.share_round(item.round_id)
     member = (
@@ -141,6 +140,8 @@ def _submit(
     if replay is not None:
         return replay
     locked = ReviewItem.objects.select_for_update(no_key=True).get(pk=item.pk)
+    # Behind the locks, so that the times of one person's versions follow the versions.
+    moment = now or timezone.now()
     if round.state != ReviewRound.State.OPEN:
         raise JudgingError(ROUND_NOT_OPEN, code="round_not_open")
     item.state = locked.state
