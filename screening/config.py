@@ -225,6 +225,10 @@ def _stratum(value: Mapping[str, Any]) -> Stratum:
 
 def _check(c: ScreeningConfig) -> None:
     """Refuse, in words, what could not run."""
+    if not c.channels:
+        raise ConfigError(
+            "Name at least one channel; there are %(known)s.", known=", ".join(CHANNELS)
+        )
     for name in c.channels:
         if name not in CHANNELS:
             raise ConfigError(

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000, help="0: any free port")
         parser.add_argument(
-            "--workers", type=int, default=2, help="background workers; 0: none here"
+            "--workers", type=whole, default=2, help="background workers; 0: none here"
         )
         parser.add_argument("--no-web", action="store_true", help="background workers only")
         parser.add_argument("--no-demo", action="store_true", help="do not add the demo collection")
@@ -162,6 +162,14 @@ def lock_name() -> str:
     return f"up-{socket.gethostname()}.lock" if shared else "up.lock"
 
 
+def whole(text: str) -> int:
+    """A count of 0 or more, from the command line."""
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
 def listen(host: str, port: int) -> socket.socket:
     """The web server's socket, held here: restarts of the web server then refuse nobody."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -170,7 +178,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.bind((host, port))
     except (OSError, OverflowError) as error:
-        fail(f"cannot listen on {host}:{port}: {error}. Choose another with --port.")
+        what = "--host" if isinstance(error, socket.gaierror) else "--port"
+        fail(f"cannot listen on {host}:{port}: {error}. Choose another with {what}.")
     listener.listen(512)
     listener.set_inheritable(True)
     return listener
