@@ -84,7 +84,7 @@ class _Reader:
         root = self.parts.root(_MAIN)
         body = root.find(W + "body")
         if body is None:
-            raise KeyError(_MAIN)
+            raise KeyError
         self.numbering = Numbering.of(
             self.parts.optional("word/numbering.xml"), self.parts.optional("word/styles.xml")
         )

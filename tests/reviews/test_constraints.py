@@ -72,6 +72,7 @@ def test_round(w):
     for number in (0, 10):
         refused("round_seats_1_to_9", lambda n=number: copy_of(w.round, judgments_per_item=n))
     refused("round_state_is_known", lambda: copy_of(w.round, state="lost"))
+    refused("round_pass_mark_is_percent", lambda: copy_of(w.round, pass_mark=101))
     refused("guideline_number_once", lambda: copy_of(w.round.guidelines.get()))
     member = w.round.members.first()
     refused("round_member_once", lambda: copy_of(member, part="arbitrator"))
