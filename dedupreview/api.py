@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth import authenticate
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from ninja import NinjaAPI, Schema
@@ -65,6 +66,17 @@ def _unauthenticated(request: HttpRequest, _error: AuthenticationError) -> HttpR
     return failure(
         request, 401, "unauthenticated", _("Send a valid key in the Authorization header.")
     )
+
+
+@api.exception_handler(OperationalError)
+def _busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    """SQLite has one writer at a time and waits its set time for it: a client may try again, nothing was stored."""
+    if "locked" not in str(error):
+        raise error
+    words = _("Too many write at once; nothing was stored. Please try again.")
+    answer = failure(request, 503, "busy", words)
+    answer["Retry-After"] = "1"
+    return answer
 
 
 @api.exception_handler(Http404)

@@ -92,10 +92,17 @@ def revoked() -> set[str]:
     return {line for line in lines if line}
 
 
+def checked(mark: str) -> str:
+    """``mark`` without blanks around it, if it looks like a fingerprint; else TableError."""
+    text = mark.strip()
+    if not re.fullmatch(r"SHA256:[A-Za-z0-9+/]{43}", text):
+        raise TableError(_("%(mark)s is not a key fingerprint."), {"mark": text[:80]})
+    return text
+
+
 def revoke(mark: str, why: str = "") -> None:
     """Add a fingerprint to the revoked list; a second time changes nothing."""
-    if not re.fullmatch(r"SHA256:[A-Za-z0-9+/]{43}", mark):
-        raise TableError(_("%(mark)s is not a key fingerprint."), {"mark": mark})
+    mark = checked(mark)
     if mark in revoked():
         return
     paths.make_private(folder())

@@ -74,7 +74,7 @@ def verify_table(path: Path | str, *, fingerprint: str | None = None) -> Verific
     """
     from reviews.tables import signing
 
-    pinned = [fingerprint.strip()] if fingerprint else signing.own_fingerprints()
+    pinned = [signing.checked(fingerprint)] if fingerprint else signing.own_fingerprints()
     if not pinned:
         raise TableError(
             _(

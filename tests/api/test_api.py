@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 
 from dedupreview.people import tokens
@@ -299,3 +300,16 @@ def test_label_sets_are_tried_before_they_are_kept(data_dir: Any) -> None:
     assert not owner.label_sets.exists()
     assert upload(False).status_code == 201
     assert owner.label_sets.get().rows.count() == 1
+
+
+def test_a_database_that_is_busy_asks_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    w = world(1)
+    caller = Caller(w.annotators[0])
+
+    def locked(**_: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("reviews.queue.claim", locked)
+    answer = caller.post(f"/rounds/{w.round.pk}/claim")
+    assert (answer.status_code, answer.json()["code"]) == (503, "busy")
+    assert answer["Retry-After"] == "1"

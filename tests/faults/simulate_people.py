@@ -83,7 +83,8 @@ class Api:
                 raise Dropped
             answer = connection.getresponse()
             text = answer.read()
-            return answer.status, json.loads(text) if text else None
+            is_json = "json" in answer.headers.get("Content-Type", "")
+            return answer.status, json.loads(text) if text and is_json else None
         except (OSError, http.client.HTTPException) as error:
             raise Dropped from error
         finally:
@@ -101,6 +102,10 @@ def insist(api: Api, ledger: Ledger, method: str, path: str, body: Any = None) -
             continue
         if status < 500:
             return status, answer
+        if status == 503:
+            ledger.count("busy")
+            time.sleep(1)
+            continue
         ledger.fault(f"{method} {path}: {status} {answer}")
         time.sleep(0.2)
     raise TimeoutError(path)

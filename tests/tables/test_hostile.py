@@ -177,3 +177,10 @@ def test_without_any_key_a_fingerprint_must_be_given(data_dir: Path, tmp_path: P
     with pytest.raises(TableError, match="fingerprint"):
         verify_table(tmp_path)
     assert signing.key_files() == []
+
+
+def test_what_is_no_fingerprint_is_said_to_be_none(table: Path) -> None:
+    for mark in ("x", "SHA256:", "SHA256:" + "A" * 42, "MD5:00"):
+        with pytest.raises(TableError, match=mark):
+            verify_table(table, fingerprint=mark)
+    assert verify_table(table, fingerprint=f" {signing.fingerprint()}\n").ok

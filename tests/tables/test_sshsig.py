@@ -158,7 +158,9 @@ def test_a_damaged_key_is_named_and_not_replaced(data_dir: Path) -> None:
     assert signing.key_files() == [file]
 
 
-@pytest.mark.parametrize("mark", ["", "SHA256:abc", "MD5:00", "SHA256:" + "a" * 42 + "\n"])
+@pytest.mark.parametrize(
+    "mark", ["", "SHA256:abc", "MD5:00", "SHA256:" + "a" * 42, "SHA256:" + "a" * 43 + "#"]
+)
 def test_only_a_fingerprint_can_be_revoked(data_dir: Path, mark: str) -> None:
     with pytest.raises(TableError):
         signing.revoke(mark)

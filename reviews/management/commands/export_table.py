@@ -7,14 +7,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+from django.utils.translation import gettext as _
 
+from dedupreview.commands import BAD_INPUT, DatabaseCommand
 from reviews.models import ReviewRound
-from reviews.tables.errors import TableError
 from reviews.tables.exporting import export_table, placed
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Export a review round as a signed table that anybody can verify."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -31,15 +32,13 @@ class Command(BaseCommand):
         try:
             round = ReviewRound.objects.get(pk=int(options["round"]))
         except (ReviewRound.DoesNotExist, ValueError, OverflowError):
-            raise CommandError(f"There is no round {options['round']}.", returncode=2) from None
+            line = _("There is no round %(round)s.") % {"round": options["round"]}
+            raise CommandError(line, returncode=BAD_INPUT) from None
         show = self._progress if sys.stderr.isatty() else None
         out = options["out"].absolute()
-        try:
-            table = export_table(round=round, out=out, progress=show)
-        except TableError as error:
-            raise CommandError(str(error), returncode=2) from None
-        kind = "provisional table" if table.provisional else "table"
-        self.stdout.write(f"{kind} {table.number} of round {round.pk}")
+        table = export_table(round=round, out=out, progress=show)
+        if table.provisional:
+            self.stdout.write(_("Provisional: items are still open; their judgments are withheld."))
         self.stdout.write(f"fingerprint: {table.key_fingerprint}")
         self.stdout.write(f"table: {placed(table, out)}")
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
+from dedupreview.commands import ProjectCommand
 from reviews.tables import signing
-from reviews.tables.errors import TableError
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Show the fingerprint of the key that signs tables; make a new key or revoke one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,13 +19,10 @@ class Command(BaseCommand):
         parser.add_argument("--public", action="store_true", help="print the public key as PEM too")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            if options["rotate"]:
-                signing.rotate()
-            if options["revoke"]:
-                signing.revoke(options["revoke"], options["why"])
-            if options["public"]:
-                self.stdout.write(signing.public_pem().decode().rstrip())
-            self.stdout.write(f"fingerprint: {signing.fingerprint()}")
-        except TableError as error:
-            raise CommandError(str(error), returncode=2) from None
+        if options["rotate"]:
+            signing.rotate()
+        if options["revoke"]:
+            signing.revoke(options["revoke"], options["why"])
+        if options["public"]:
+            self.stdout.write(signing.public_pem().decode().rstrip())
+        self.stdout.write(f"fingerprint: {signing.fingerprint()}")

@@ -7,13 +7,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
 
-from reviews.tables.errors import TableError
+from dedupreview.commands import BAD_INPUT, ProjectCommand
 from reviews.tables.verify import verify_table
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Verify a signed table (folder or zip) and say what is wrong with it; exit 2 if anything is."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,15 +25,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            found = verify_table(options["path"], fingerprint=options["fingerprint"])
-        except TableError as error:
-            raise CommandError(str(error), returncode=2) from None
+        found = verify_table(options["path"], fingerprint=options["fingerprint"])
         if found.ok:
             if found.provisional:
-                self.stdout.write("provisional: items are still open, their judgments are withheld")
-            self.stdout.write(f"ok: genuine and whole, signed by {found.fingerprint}")
+                self.stdout.write(
+                    _("Provisional: items are still open; their judgments are withheld.")
+                )
+            self.stdout.write(f"ok: {found.lines()[0]} {found.fingerprint}")
             return
         for fault in found.faults:
             self.stderr.write(f"{fault.code}: {fault}")
-        sys.exit(2)
+        sys.exit(BAD_INPUT)
