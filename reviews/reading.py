@@ -22,7 +22,7 @@ from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
 from screening.evidence.facts import FactChange, fact_changes
 from screening.models import Document
 
-FACTS_SHOWN = 12
+FACTS_SHOWN = 8
 """Fact changes shown at once; the rest stand in a fold."""
 FACTS_LISTED = 60
 """Fact changes listed at all: two texts that differ throughout differ in their marks, a longer list is not read."""
@@ -31,6 +31,9 @@ WHOLE = 0.5
 """From this containment on whole texts are compared for facts, as in a run."""
 LONG_TEXT = 1_500
 """Characters from which equal paragraphs start out folded, if most of the text is equal."""
+
+LAST = {"body": 1, "article_number": 2}
+"""Kinds that decide least come last: an article put in near the front renumbers a hundred others."""
 
 FACT_NAMES = {
     "date": gettext_lazy("Date"),
@@ -356,17 +359,18 @@ def _value(document: Document, key: str) -> str:
 
 
 def _facts(changes: list[FactChange], left: str, right: str, sides: str) -> list[Fact]:
-    """The fact changes in order; one that recurs with the same words is one entry with several places."""
+    """The fact changes, what decides most first; one that recurs with the same words is one entry with its places."""
     places: dict[tuple[str, str, str], list[Any]] = {}
     for change in changes:
         one = _surface(left, change.left_start, change.left_end, change.left)
         other = _surface(right, change.right_start, change.right_end, change.right)
         spot = (change.left_start, change.left_end, change.right_start, change.right_end)
         places.setdefault((change.kind, *_in_order(one, other, sides)), []).append(spot)
-    return [
+    facts = [
         Fact(kind, str(FACT_NAMES.get(kind, kind)), first, last, tuple(spots))
         for (kind, first, last), spots in places.items()
     ]
+    return sorted(facts, key=lambda fact: LAST.get(fact.kind, 0))
 
 
 def _surface(raw: str, start: int | None, end: int | None, value: str | None) -> str:

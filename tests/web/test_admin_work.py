@@ -184,7 +184,7 @@ def test_the_banner_tells_when_nothing_runs(
         assert "后台未运行" in text(admin.get("/workers"))
         page = text(admin.get(f"/runs/{site.waiting_run.pk}/"))
         assert "后台未运行" in page
-        assert 'hx-trigger="every 4s"' in page
+        assert 'hx-trigger="every 2s"' in page
 
 
 def test_the_number_of_workers_is_asked_at_most_every_two_seconds(
