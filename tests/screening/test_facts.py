@@ -230,8 +230,8 @@ def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
     read_facts("预热")
     began = time.process_time()
     read_facts(text)
-    # Seconds would mean that the time grows with the square of the length; a busy machine stays far below.
-    assert time.process_time() - began < 5
+    # A bound that the case itself sets; in CPU time, so that a busy machine does not break it.
+    assert time.process_time() - began < 1
 
 
 def test_two_thousand_pairs_a_second_once_the_facts_are_read() -> None:
