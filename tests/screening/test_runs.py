@@ -19,13 +19,13 @@ from screening.evaluation import decided, threshold_row
 from screening.pipeline import Cancelled, screen
 from screening.store import SignatureStore
 from screening.text.normalise import normalise
-from tests.screening.making import brute_jaccard, document, documents, pairs, prose, run
+from tests.screening.making import document, documents, pairs, prose, run
 
 ARTICLE = {
-    "A": "每周一清点库房灯具，并由值班员登记；损坏灯具应在三日内更换。",
-    "B": "每周一清点库房灯具,并由值班员登记;损坏灯具应在三日内更换.",
-    "C": "每周一清点库房灯具，并由值班员登记；损坏灯具应在五日内更换。",
-    "D": "校园合唱团招募新成员，报名者应在三日内到音乐教室试唱一首自选歌曲。",
+    "A": "旧城街道便民市场于每周三上午九点开市，摊位按先到先得安排，请勿占道经营。",
+    "B": "旧城街道便民市场于每周三上午九点开市,摊位按先到先得安排;请勿占道经营.",
+    "C": "旧城街道便民市场于每周五上午九点开市，摊位按先到先得安排，请勿占道经营。",
+    "D": "校园合唱团招募新成员，名额先到先得安排，报名者到音乐教室登记试唱。",
     "E": "海豚救助站昨夜放归两头幼豚",
 }
 """Like the article's five: equal but for punctuation, one character changed, one shared phrase, nothing shared."""
@@ -44,6 +44,10 @@ def lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+def shingles(text: str) -> set[str]:
+    return {text[i : i + 3] for i in range(len(text) - 2)}
+
+
 def test_the_example_of_the_article(tmp_path: Path) -> None:
     docs = article()
     result = screen(docs, ScreeningConfig.preset("seed64"), facts=False)
@@ -51,12 +55,11 @@ def test_the_example_of_the_article(tmp_path: Path) -> None:
     write_run(tmp_path, result, docs, labels=labels)
     found = {(c["left"], c["right"]): c for c in lines(tmp_path / "candidates.jsonl")}
     assert list(found) == [("A", "B"), ("A", "C"), ("B", "C")]
-    texts = {name: normalise(raw).text for name, raw in ARTICLE.items()}
-    for (a, b), candidate in found.items():
-        assert candidate["jaccard"] == brute_jaccard(texts[str(a)], texts[str(b)], 3)
     assert found["A", "B"]["jaccard"] == 1.0
-    assert 0 < brute_jaccard(texts["A"], texts["D"], 3) < 0.1
-    assert brute_jaccard(texts["A"], texts["E"], 3) == 0.0
+    assert found["A", "C"]["jaccard"] == found["B", "C"]["jaccard"] == 28 / 34
+    grams = {name: shingles(normalise(raw).text) for name, raw in ARTICLE.items()}
+    assert [len(grams["A"] & grams["D"]), len(grams["A"] | grams["D"])] == [4, 55]
+    assert not any(grams["E"] & grams[name] for name in "ABCD")
     rows = list(csv.DictReader((tmp_path / "thresholds.csv").open(encoding="utf-8")))
     assert [(r["threshold"], r["tp"], r["fp"], r["fn"]) for r in rows] == [
         ("0.5", "1", "1", "0"),
