@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -185,7 +186,13 @@ def work(queue_server: Redis) -> Callable[[], bool]:
     def run() -> bool:
         queue = get_queue("default")
         worker = SimpleWorker([queue], connection=queue.connection, serializer=JSONSerializer)
-        return worker.work(burst=True, logging_level="ERROR")
+        # RQ leaves its handlers behind; a process forked later would inherit them and not end when asked to.
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            return worker.work(burst=True, logging_level="ERROR")
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
 
     return run
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
+import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -118,14 +119,30 @@ def test_the_key_is_made_once_and_private(data_dir: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["0001.pem"]
 
 
-def _first_key(_number: int) -> str:
-    return signing.fingerprint()
+FIRST_KEY = """
+import sys
+import django
+django.setup()
+from reviews.tables import signing
+print("ready", flush=True)
+sys.stdin.read()
+print(signing.fingerprint())
+"""
 
 
 def test_processes_that_start_together_agree_on_one_key(data_dir: Path) -> None:
-    with multiprocessing.get_context("fork").Pool(8) as pool:
-        marks = pool.map(_first_key, range(16), chunksize=1)
+    env = os.environ | {"DJANGO_SETTINGS_MODULE": "dedupreview.settings"}
+    env["DEDUPREVIEW_DATA_DIR"] = str(data_dir)
+    command = [sys.executable, "-c", FIRST_KEY]
+    pipe = subprocess.PIPE
+    started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, env=env) for _ in range(6)]
+    assert [process.stdout.readline() for process in started] == [b"ready\n"] * 6
+    for process in started:
+        process.stdin.close()
+    marks = [process.stdout.read() for process in started]
+    assert [process.wait(60) for process in started] == [0] * 6
     assert len(set(marks)) == 1
+    assert marks[0].strip().decode() == signing.fingerprint()
     assert len(signing.key_files()) == 1
 
 
