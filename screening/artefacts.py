@@ -6,15 +6,17 @@ import csv
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from screening.collecting import no_collection
+from screening.columns import scores_of
 from screening.documents import InputDocument
 from screening.evaluation import LabelledPair, ThresholdRow, threshold_rows
-from screening.lines import candidate_line, normalized_line
-from screening.result import FoundCandidate, ScreeningResult
+from screening.lines import CandidateLines, normalized_line
+from screening.result import CHANNEL_NAMES, NOTES, ScreeningResult
+from screening.suggest import SUGGESTIONS
 
 FILES: tuple[str, ...] = (
     "originals.csv",
@@ -68,6 +70,9 @@ REVIEW_HEADER = (
     "review_status",
 )
 
+CHUNK = 4096
+"""Candidates written at a time."""
+
 
 @no_collection()
 def write_run(
@@ -85,16 +90,18 @@ def write_run(
     """
     out = Path(out_dir)
     out.mkdir(parents=True, exist_ok=True)
+    lines, reviews = CandidateLines(result), ReviewRows(result)
+    count = len(result.table)
     with (
         _replacing(out / "candidates.jsonl") as candidates,
         _replacing(out / "review_table.csv") as review,
     ):
         table = _writer(review)
         table.writerow(REVIEW_HEADER)
-        for candidate in result.candidates:
-            left, right = documents[candidate.left], documents[candidate.right]
-            candidates.write(candidate_line(candidate, left, right) + "\n")
-            table.writerow(_review_row(candidate, left, right))
+        for first in range(0, count, CHUNK):
+            end = min(first + CHUNK, count)
+            candidates.writelines(lines.of(first, end))
+            table.writerows(reviews.of(first, end))
     _write(out / "originals.csv", lambda file: _originals(file, result))
     _write(out / "normalized.jsonl", lambda file: _normalized(file, result))
     rows = threshold_rows(result, labels, thresholds) if labels is not None else []
@@ -124,30 +131,47 @@ def _writer(file: TextIO) -> Any:
     return csv.writer(file, lineterminator="\r\n")
 
 
-def _review_row(
-    candidate: FoundCandidate, left: InputDocument, right: InputDocument
-) -> list[object]:
-    kinds = sorted({change.kind for change in candidate.fact_changes})
-    return [
-        _cell(left.doc_id),
-        _cell(right.doc_id),
-        _cell(left.title),
-        _cell(right.title),
-        _cell(left.version),
-        _cell(right.version),
-        candidate.rank,
-        " ".join(candidate.channels),
-        repr(candidate.jaccard),
-        repr(candidate.containment),
-        " ".join(kinds),
-        candidate.suggestion,
-        "yes" if candidate.representative else "no",
-        candidate.note,
-        "",
-        "",
-        "",
-        "pending",
-    ]
+class ReviewRows:
+    """The rows of ``review_table.csv``, in rank order."""
+
+    def __init__(self, result: ScreeningResult) -> None:
+        self._result = result
+        documents = result.corpus.documents
+        self._ids = [_cell(d.doc_id) for d in documents]
+        self._titles = [_cell(d.title) for d in documents]
+        self._versions = [_cell(d.version) for d in documents]
+
+    def of(self, first: int, end: int) -> Iterator[tuple[object, ...]]:
+        """The rows ``first`` to ``end`` of the table of candidates."""
+        result, table = self._result, self._result.table
+        left, right = table.left[first:end].tolist(), table.right[first:end].tolist()
+        _, jaccard, _, containment = scores_of(result, table.text_pair[first:end])
+        facts = result.facts[first:end] if result.facts else [()] * (end - first)
+        empty = [""] * (end - first)
+        return zip(
+            [self._ids[d] for d in left],
+            [self._ids[d] for d in right],
+            [self._titles[d] for d in left],
+            [self._titles[d] for d in right],
+            [self._versions[d] for d in left],
+            [self._versions[d] for d in right],
+            range(first + 1, end + 1),
+            [_SPACED[flags] for flags in table.flags[first:end].tolist()],
+            [repr(value) for value in jaccard],
+            [repr(value) for value in containment],
+            [" ".join(sorted({x.kind for x in changes})) if changes else "" for changes in facts],
+            [SUGGESTIONS[hint] for hint in table.hint[first:end].tolist()],
+            ["yes" if asked else "no" for asked in table.representative[first:end].tolist()],
+            [NOTES[note] for note in table.note[first:end].tolist()],
+            empty,
+            empty,
+            empty,
+            ["pending"] * (end - first),
+            strict=True,
+        )
+
+
+_SPACED = [" ".join(names) for names in CHANNEL_NAMES]
 
 
 def _cell(value: str | None) -> str:

@@ -1,14 +1,23 @@
-"""The lines of ``candidates.jsonl`` and ``normalized.jsonl``, put together by hand: a general encoder takes three times as long for the same bytes."""
+"""The lines of ``candidates.jsonl`` and ``normalized.jsonl``, put together by hand: a general encoder takes three times as long for the same bytes.
+
+:func:`candidate_line` is the line of one candidate; :class:`CandidateLines` makes the same bytes for all of a run,
+column by column, in a third of the time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from json.encoder import encode_basestring as _quoted
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from screening.columns import Span, passages_of, scores_of, shingle_texts
 from screening.documents import InputDocument
 from screening.evidence.excerpts import Excerpt
-from screening.result import FoundCandidate
+from screening.result import CHANNEL_NAMES, FoundCandidate, ScreeningResult
+from screening.suggest import SUGGESTIONS
 
 if TYPE_CHECKING:
     from screening.evidence.facts import FactChange
@@ -35,6 +44,52 @@ def candidate_line(candidate: FoundCandidate, left: InputDocument, right: InputD
     )
 
 
+class CandidateLines:
+    """The lines of all candidates of a result, without building the candidates."""
+
+    def __init__(self, result: ScreeningResult) -> None:
+        self._result = result
+        documents = result.corpus.documents
+        self._raw = [d.raw for d in documents]
+        self._ids = [_quoted(d.doc_id) for d in documents]
+        self._sources = [_text(d.source_id) for d in documents]
+        self._versions = [_text(d.version) for d in documents]
+
+    def of(self, first: int, end: int) -> Iterator[str]:
+        """The lines of the rows ``first`` to ``end`` of the table, each with its line feed."""
+        result, table = self._result, self._result.table
+        some = np.arange(first, end)
+        left, right, pair = table.left[some], table.right[some], table.text_pair[some]
+        ids, sources, versions, raws = self._ids, self._sources, self._versions, self._raw
+        facts = result.facts[first:end] if result.facts else [()] * (end - first)
+        columns = zip(
+            range(first + 1, end + 1),
+            left.tolist(),
+            right.tolist(),
+            table.flags[some].tolist(),
+            *scores_of(result, pair),
+            shingle_texts(result, left, right),
+            passages_of(result.corpus, result.texts, left, right, pair),
+            facts,
+            table.hint[some].tolist(),
+            strict=True,
+        )
+        for rank, a, b, flags, estimate, jaccard, folded, within, shingles, spans, changes, hint in columns:  # fmt: skip
+            raw = raws[a]
+            yield (
+                f'{{"left":{ids[a]},"right":{ids[b]},'
+                f'"left_source":{sources[a]},"right_source":{sources[b]},'
+                f'"left_version":{versions[a]},"right_version":{versions[b]},'
+                f'"rank":{rank},"channels":{_CHANNELS[flags]},'
+                f'"minhash_estimate":{"null" if estimate != estimate else repr(estimate)},"jaccard":{jaccard!r},'
+                f'"jaccard_folded":{"null" if folded == jaccard else repr(folded)},"containment":{within!r},'
+                f'"simhash_distance":null,"shared_shingles":[{shingles}],'
+                f'"raw_excerpts":[{",".join([_passage(span, raw) for span in spans])}],'
+                f'"fact_changes":[{",".join([_change(change) for change in changes])}],'
+                f'"suggestion":{_HINTS[hint]},"review_status":"pending"}}\n'
+            )
+
+
 def normalized_line(doc_id: str, text: str) -> str:
     """One line of ``normalized.jsonl``."""
     return f'{{"doc_id":{_quoted(doc_id)},"normalized":{_quoted(text)}}}'
@@ -48,10 +103,18 @@ def _change(change: FactChange) -> str:
 
 
 def _excerpt(excerpt: Excerpt, raw: str) -> str:
-    start, length = excerpt.left_start, excerpt.left_end - excerpt.left_start
-    text = _quoted(raw[start : start + min(length, EXCERPT_LIMIT)])
-    whole = f',"length":{length}' if length > EXCERPT_LIMIT else ""
-    return f'{{"text":{text},"left_start":{start},"right_start":{excerpt.right_start}{whole}}}'
+    return _passage(
+        (excerpt.left_start, excerpt.left_end, excerpt.right_start, excerpt.right_end), raw
+    )
+
+
+def _passage(span: Span, raw: str) -> str:
+    start, end, begin, _ = span
+    if end - start > EXCERPT_LIMIT:
+        text, whole = raw[start : start + EXCERPT_LIMIT], f',"length":{end - start}'
+    else:
+        text, whole = raw[start:end], ""
+    return f'{{"text":{_quoted(text)},"left_start":{start},"right_start":{begin}{whole}}}'
 
 
 def _text(value: str | None) -> str:
@@ -65,3 +128,7 @@ def _number(value: float | int | None) -> str:
 @lru_cache(maxsize=1024)
 def _names(channels: tuple[str, ...]) -> str:
     return "[" + ",".join(_quoted(name) for name in channels) + "]"
+
+
+_CHANNELS = [_names(names) for names in CHANNEL_NAMES]
+_HINTS = [_quoted(suggestion) for suggestion in SUGGESTIONS]

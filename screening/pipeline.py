@@ -21,13 +21,14 @@ from screening.channels import (
     templates,
 )
 from screening.collecting import no_collection
+from screening.columns import EXCERPTS
 from screening.config import ConfigError, ScreeningConfig, stratum_value
 from screening.documents import InputDocument, Refusal
 from screening.funnel import Funnel, manifest
 from screening.matching import Matcher
 from screening.ranking import rank_pairs
 from screening.readings import read_changes
-from screening.result import CHANNEL_BITS, EXCERPTS, PairTable, ScreeningResult, TextPairs
+from screening.result import CHANNEL_BITS, PairTable, ScreeningResult, TextPairs
 from screening.store import SignatureStore
 from screening.suggest import suggest
 from screening.text.corpus import Corpus, pack

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screening import kernels
-from screening.result import PairTable, TextPairs, excerpts_of
+from screening.columns import passages_of
+from screening.result import PairTable, TextPairs
 from screening.text.corpus import Corpus
 from screening.text.shingles import slices
 
 if TYPE_CHECKING:
-    from screening.evidence.excerpts import Excerpt
     from screening.evidence.facts import FactChange
     from screening.evidence.reader_process import Answer, Job
 
@@ -73,7 +73,7 @@ def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[list
     pair = table.text_pair[order]
     near = _far(texts, table)[order]
     left, right = table.left[order], table.right[order]
-    spans = iter(excerpts_of(corpus, texts, left[near], right[near], pair[near]))
+    spans = iter(passages_of(corpus, texts, left[near], right[near], pair[near]))
     documents = corpus.documents
     classes = corpus.class_of.tolist()
     same: dict[tuple[str, int], int] = {}
@@ -91,13 +91,9 @@ def _jobs(corpus: Corpus, texts: TextPairs, table: PairTable) -> tuple[list[list
         number = found.setdefault(key, len(jobs))
         if number == len(jobs):
             rows.append([])
-            jobs.append((*key, None if shared is None else [_span(x) for x in shared]))
+            jobs.append((*key, shared))
         rows[number].append(row)
     return rows, jobs
-
-
-def _span(x: Excerpt) -> tuple[int, int, int, int]:
-    return x.left_start, x.left_end, x.right_start, x.right_end
 
 
 def _worth_reading(texts: TextPairs, table: PairTable) -> NDArray[np.bool_]:

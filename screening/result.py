@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from screening.channels import Pairs, no_pairs, split
+from screening.columns import EXCERPTS, passages_of, scores_of, shingles_of
 from screening.config import CHANNELS, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
-from screening.evidence.excerpts import Excerpt, closed, shared_runs
+from screening.evidence.excerpts import Excerpt
 from screening.matching import Matcher, Scores
 from screening.suggest import SUGGESTIONS
 from screening.text.corpus import Corpus
-from screening.text.normalise import from_code_points, with_marks
 
 if TYPE_CHECKING:
     from screening.evidence.facts import FactChange
 
 CHANNEL_BITS: Mapping[str, int] = {name: 1 << i for i, name in enumerate(CHANNELS)}
 """The bit of each channel in the ``flags`` of a table."""
-
-EXCERPTS = 5
-SHOWN_SHINGLES = 20
-
-SHORT_TEXT = 2000
-"""Up to this length a pair without a run of the usual length is searched for shorter ones."""
 
 NOTES: tuple[str, ...] = ("", "equal_copies", "large_family", "same_passage")
 """Why a pair is listed and not asked; the index is stored in ``PairTable.note``."""
@@ -228,10 +221,10 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
         rows,
         order[left].tolist(),
         order[right].tolist(),
-        (_CHANNEL_NAMES[flags] for flags in table.flags[picked].tolist()),
-        *_scores(result, pair),
-        _shared_shingles(result, left, right),
-        excerpts_of(result.corpus, result.texts, left, right, pair),
+        (CHANNEL_NAMES[flags] for flags in table.flags[picked].tolist()),
+        *scores_of(result, pair),
+        shingles_of(result, left, right),
+        passages_of(result.corpus, result.texts, left, right, pair),
         table.hint[picked].tolist(),
         table.representative[picked].tolist(),
         table.note[picked].tolist(),
@@ -264,7 +257,7 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
             containment=containment,
             simhash_distance=None,
             shared_shingles=shingles,
-            excerpts=spans,
+            excerpts=tuple([Excerpt(*span) for span in spans]),
             fact_changes=facts,
             suggestion=SUGGESTIONS[hint],
             representative=asked,
@@ -272,102 +265,7 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
         )
 
 
-_CHANNEL_NAMES: tuple[tuple[str, ...], ...] = tuple(
+CHANNEL_NAMES: tuple[tuple[str, ...], ...] = tuple(
     tuple(name for name, bit in CHANNEL_BITS.items() if flags & bit)
     for flags in range(1 << len(CHANNELS))
 )
-
-
-def _scores(result: ScreeningResult, pair: NDArray[np.int64]) -> list[list[float]]:
-    """Estimate (NaN: none), Jaccard, folded Jaccard, containment; equal texts have 1."""
-    columns = []
-    scores = result.texts.scores
-    for values in (scores.estimate, scores.jaccard, scores.jaccard_folded, scores.containment):
-        column = np.ones(len(pair), dtype=np.float64)
-        if values is scores.estimate and not result.matcher.rows:
-            column[:] = np.nan
-        column[pair >= 0] = values[pair[pair >= 0]]
-        columns.append(column.tolist())
-    return columns
-
-
-def _shared_shingles(
-    result: ScreeningResult, left: NDArray[np.int64], right: NDArray[np.int64]
-) -> Iterator[tuple[str, ...]]:
-    """The first shared distinct shingles of each pair, in the order of the left text."""
-    corpus, matcher = result.corpus, result.matcher
-    low, high = corpus.class_of[left].astype(np.int64), corpus.class_of[right].astype(np.int64)
-    places = matcher.first_shared(low, high, SHOWN_SHINGLES)
-    if matcher.words is not None:
-        for c, spots in zip(low.tolist(), places.tolist(), strict=True):
-            tokens, k = matcher.words.tokens(c), matcher.ks[0]
-            yield tuple(" ".join(tokens[p : p + k]) for p in spots if p >= 0)
-        return
-    widths = [
-        matcher.ks[i] for i in np.minimum(matcher.space_of[low], matcher.space_of[high]).tolist()
-    ]
-    counts = (places >= 0).sum(axis=1).tolist()
-    reach = max(widths, default=0)
-    starts = corpus.bounds[low][:, None] + np.maximum(places, 0)
-    windows = starts[:, :, None] + np.arange(reach)
-    last = max(0, len(corpus.points) - 1)
-    text = from_code_points(corpus.points[np.minimum(windows, last)].ravel())
-    step = SHOWN_SHINGLES * reach
-    for row, (k, count) in enumerate(zip(widths, counts, strict=True)):
-        base = row * step
-        yield tuple([text[at : at + k] for at in range(base, base + count * reach, reach)])
-
-
-def excerpts_of(
-    corpus: Corpus,
-    texts: TextPairs,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    pair: NDArray[np.int64],
-) -> Iterator[tuple[Excerpt, ...]]:
-    """The longest shared passages of pairs of documents in raw offsets; the whole text where it is equal."""
-    runs = np.full((len(pair), EXCERPTS, 3), -1, dtype=np.int64)
-    inside = pair >= 0
-    runs[inside] = texts.runs[pair[inside]]
-    swapped = inside.copy()
-    swapped[inside] = corpus.class_of[left[inside]] != texts.low[pair[inside]]
-    runs[swapped] = runs[swapped][:, :, [1, 0, 2]]
-    runs[~inside, 0, :2] = 0
-    runs[~inside, 0, 2] = corpus.doc_bounds[left[~inside] + 1] - corpus.doc_bounds[left[~inside]]
-    _short_runs(corpus, left, right, runs)
-    there = runs[:, :, 2] > 0
-    row, at = np.nonzero(there)
-    spans = []
-    for side, docs in ((0, left), (1, right)):
-        first = corpus.doc_bounds[docs[row]] + runs[row, at, side]
-        final = first + runs[row, at, 2] - 1
-        spans += [corpus.offsets[first].tolist(), (corpus.offsets[final] + 1).tolist()]
-    found = zip(*spans, strict=True)
-    documents = corpus.documents
-    counts = there.sum(axis=1).tolist()
-    for n, d, e in zip(counts, left.tolist(), right.tolist(), strict=True):
-        a, b = documents[d].raw, documents[e].raw
-        yield tuple(
-            [
-                closed(a, b, ls, with_marks(a, le), rs, with_marks(b, re))
-                for ls, le, rs, re in islice(found, n)
-            ]
-        )
-
-
-def _short_runs(
-    corpus: Corpus, left: NDArray[np.int64], right: NDArray[np.int64], runs: NDArray[np.int64]
-) -> None:
-    """Fill in shorter passages for pairs of short texts that share none of the usual length."""
-    for row in np.flatnonzero(runs[:, 0, 2] <= 0).tolist():
-        a, b = int(corpus.class_of[left[row]]), int(corpus.class_of[right[row]])
-        if a < 0 or b < 0 or max(corpus.lengths[a], corpus.lengths[b]) > SHORT_TEXT:
-            continue
-        found = shared_runs(
-            corpus.folded[corpus.bounds[a] : corpus.bounds[a + 1]],
-            corpus.folded[corpus.bounds[b] : corpus.bounds[b + 1]],
-            3,
-            EXCERPTS,
-        )
-        for spot, run in enumerate(found):
-            runs[row, spot] = (run.left, run.right, run.length)

@@ -61,13 +61,13 @@ def raw_span(raw: str, offsets: NDArray[np.int32], i: int, j: int) -> tuple[int,
 def with_marks(raw: str, end: int) -> int:
     """``end`` moved behind the combining marks and variation selectors that stand there."""
     size = len(raw)
-    while end < size and _is_mark(raw[end]):
+    while end < size and is_mark(raw[end]):
         end += 1
     return end
 
 
 @lru_cache(maxsize=1 << 16)
-def _is_mark(char: str) -> bool:
+def is_mark(char: str) -> bool:
     """Whether a character belongs to the one before it."""
     return not char.isascii() and (unicodedata.category(char) == "Mn" or composes_backwards(char))
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from screening.config import ScreeningConfig
 from screening.evidence.excerpts import Excerpt
 from screening.evidence.facts import FactChange
-from screening.lines import EXCERPT_LIMIT, candidate_line, normalized_line
+from screening.lines import EXCERPT_LIMIT, CandidateLines, candidate_line, normalized_line
+from screening.pipeline import screen
 from screening.result import FoundCandidate
 from tests.screening.making import document, run
 
@@ -41,6 +45,40 @@ def test_a_line_has_the_bytes_of_the_general_encoder() -> None:
     }  # fmt: skip
     assert candidate_line(found, left, right) == encoded(expected)
     assert normalized_line(NASTY, NASTY) == encoded({"doc_id": NASTY, "normalized": NASTY})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"fold_script": False, "k": 5},
+        {"keep": "whitespace_only"},
+        {"unit": "word", "k": 1},
+        {"dynamic_k": [[40, 2], [0, 4]]},
+        {"channels": ["exact", "passages"]},
+    ],
+)
+def test_lines_made_by_column_are_those_of_the_candidates(settings: dict[str, object]) -> None:
+    base = "第一条 本办法所称“补助”\\是指区级财政\t安排的资金，由镇人民政府（街道办事处）负责发放。"
+    docs = [
+        document("a", base * 3),
+        document("b", base * 3 + "第二条 自二〇二六年三月一日起施行。", title="=1", version="2"),
+        document("c", "前言。" + base.replace("区级", "市级"), source_id='"'),
+        document("d", base * 60 + "尾"),
+        document("e", base * 60 + "毛"),
+        document("f", base * 3),
+        document("g", "資金補助發放" * 8),
+        document("h", "资金补助发放" * 8),
+    ]
+    result = screen(docs, ScreeningConfig.from_dict(settings), threads=1)
+    lines = CandidateLines(result)
+    made = [*lines.of(0, 2), *lines.of(2, len(result.candidates))]
+    singly = [
+        candidate_line(c, docs[c.left], docs[c.right]) + "\n" for c in result.candidates
+    ]
+    assert len(made) > 3
+    assert made == singly
+    assert all(json.loads(line)["review_status"] == "pending" for line in made)
 
 
 def test_equal_texts_have_equal_facts_though_they_are_compared_once() -> None:
