@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth import authenticate
 from django.db import OperationalError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.translation import gettext as _
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.openapi.schema import OpenAPISchema
 from ninja.security import HttpBearer
 
+from dedupreview.errors import passing
 from dedupreview.people import tokens
 from dedupreview.people.models import Person
+
+PREFIX = "/api/"
 
 
 class Failure(Schema):
@@ -41,8 +46,38 @@ class BearerKey(HttpBearer):
         return person
 
 
+class DescribedAPI(NinjaAPI):
+    """Describes for every operation the refusals that any call may meet, besides its own."""
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                for status, words in _refusals_of(operation):
+                    operation["responses"].setdefault(status, _described(words))
+        return schema
+
+
+def _refusals_of(operation: dict[str, Any]) -> list[tuple[int, str]]:
+    found = [(503, "Nothing was stored: the database is busy or out of reach. Try again.")]
+    if "security" in operation:
+        found.append((401, "No valid key in the Authorization header"))
+    if "requestBody" in operation:
+        found += [(400, "The body cannot be read"), (413, "The body is too large")]
+    if "requestBody" in operation or operation.get("parameters"):
+        found.append((422, "A field is missing or is not what it should be"))
+    return found
+
+
+def _described(words: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Failure"}
+    return {"description": words, "content": {"application/json": {"schema": schema}}}
+
+
 # No documentation page: it would load its scripts from elsewhere. The schema is at openapi.json.
-api = NinjaAPI(
+api = DescribedAPI(
     title="dedupreview",
     version="1",
     auth=BearerKey(),
@@ -70,8 +105,8 @@ def _unauthenticated(request: HttpRequest, _error: AuthenticationError) -> HttpR
 
 @api.exception_handler(OperationalError)
 def _busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
-    """SQLite has one writer at a time and waits its set time for it: a client may try again, nothing was stored."""
-    if "locked" not in str(error):
+    """Nothing was stored, and the same call may well succeed soon: a client may try again."""
+    if not passing(error):
         raise error
     words = _("Too many write at once; nothing was stored. Please try again.")
     answer = failure(request, 503, "busy", words)
@@ -86,16 +121,75 @@ def _missing(request: HttpRequest, _error: Http404) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    places = "; ".join(
-        f"{'.'.join(str(part) for part in entry['loc'][1:])}: {entry['msg']}"
-        for entry in error.errors
-    )
+    places = "; ".join(f"{_place(entry['loc'])}: {_fault(entry)}" for entry in error.errors)
     return failure(request, 422, "invalid", places)
+
+
+def _place(location: tuple[Any, ...]) -> str:
+    """``body.data.label`` is ``label`` to whoever sent it; the body itself is ``body``."""
+    kind, *rest = (str(part) for part in location)
+    if rest and kind == "body":
+        rest = rest[1:]
+    return ".".join(rest) or kind
+
+
+def _fault(entry: dict[str, Any]) -> str:
+    """What is wrong with a field, in the language of the request: the library's own words are English."""
+    kind = str(entry["type"])
+    if kind == "missing":
+        return _("is missing")
+    if kind.startswith("uuid"):
+        return _("must be a UUID")
+    words = {
+        "string": _("must be a text"),
+        "int": _("must be a whole number"),
+        "bool": _("must be true or false"),
+        "list": _("must be a list"),
+        "dict": _("must be an object"),
+        "model": _("must be an object"),
+    }
+    return words.get(kind.split("_")[0], _("is not what it should be"))
 
 
 @api.exception_handler(HttpError)
 def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return failure(request, error.status_code, "bad_request", str(error))
+    words = str(error)
+    if error.status_code == 400:
+        words = _("The body of the request cannot be read as JSON.")
+    return failure(request, error.status_code, "bad_request", words)
+
+
+def json_errors(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: whatever goes wrong below ``/api/``, also before or beside the API itself, is ``{detail, code}``."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        kind = response.headers.get("Content-Type", "")
+        if response.status_code < 400 or not request.path.startswith(PREFIX) or "json" in kind:
+            return response
+        code, words = _refusal(response.status_code)
+        answer = JsonResponse({"detail": words, "code": code}, status=response.status_code)
+        for name in ("Allow", "Retry-After", "Content-Language"):
+            if name in response.headers:
+                answer.headers[name] = response.headers[name]
+        return answer
+
+    return middleware
+
+
+def _refusal(status: int) -> tuple[str, str]:
+    known = {
+        404: ("not_found", _("There is no such thing within your reach.")),
+        405: ("method_not_allowed", _("This address does not take that method.")),
+        413: ("too_large", _("The request is too large.")),
+        429: ("locked_out", _("Too many attempts. Try again in ten minutes.")),
+        503: ("busy", _("Too many write at once; nothing was stored. Please try again.")),
+    }
+    if status >= 500:
+        return known.get(status, ("error", _("Something went wrong here; it is in the log.")))
+    return known.get(status, ("bad_request", _("The request cannot be understood.")))
 
 
 class Credentials(Schema):

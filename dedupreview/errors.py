@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.db import OperationalError
 from django.utils.translation import gettext
 
 
@@ -25,3 +26,22 @@ class DomainError(Exception):
     def __str__(self) -> str:
         text = gettext(self.template)
         return text % self.params if self.params else text
+
+
+_PASSING = ("40001", "40P01", "55P03", "53", "57P", "08")
+"""SQLSTATEs of PostgreSQL that say nothing about the statement: conflicts of transactions, no room, no connection."""
+
+
+def passing(error: BaseException | None) -> bool:
+    """Whether a database error is one of the moment: nothing was stored, and the same request may succeed soon.
+
+    SQLite has one writer at a time and waits its set time for it. PostgreSQL may be restarting, full or out of reach.
+    """
+    if not isinstance(error, OperationalError):
+        return False
+    cause = error.__cause__
+    if hasattr(cause, "sqlstate"):
+        # A connection that could not be made, or was lost, has no state.
+        state = getattr(cause, "sqlstate", None)
+        return state is None or str(state).startswith(_PASSING)
+    return "locked" in str(error) or "busy" in str(error)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from dedupreview.errors import passing
 from dedupreview.home import home_of
 from dedupreview.people.access import person_of, require
 
@@ -42,7 +45,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500: rendered without the request, whose session or database may be what failed."""
+    """500: rendered without the request, whose session or database may be what failed.
+
+    503 where the database was only busy or out of reach for a moment. Django calls this while it handles the error.
+    """
+    if passing(sys.exc_info()[1]):
+        busy = HttpResponse(render(None, "errors/503.html").content, status=503)
+        busy["Retry-After"] = "1"
+        return busy
     return HttpResponse(render(None, "errors/500.html").content, status=500)
 
 

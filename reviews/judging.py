@@ -39,6 +39,10 @@ NEVER_YOURS = "You have no seat at this pair."
 RECUSED = "You have recused yourself from this pair."
 ITEM_CLOSED = "This pair is settled; your judgment can no longer be changed."
 GRACE_OVER = "The time for corrections (%(minutes)s minutes) is over."
+JUDGED_MEANWHILE = (
+    "You have already judged this pair in another window (version %(version)s), so nothing was stored. "
+    "Reload the page: as long as the time for corrections runs, you can correct it there."
+)
 BAD_TIME = "The reading time must be a whole number of milliseconds."
 MAX_ACTIVE_MS = 24 * 3600 * 1000
 
@@ -59,6 +63,7 @@ class Submission:
 class _Extra:
     checklist: dict[str, Any]
     active_ms: int | None
+    seen: int | None
 
 
 def submit(
@@ -75,16 +80,19 @@ def submit(
     checklist: Mapping[str, Any] | None = None,
     shown: Mapping[str, Any] | None = None,
     active_ms: int | None = None,
+    seen: int | None = None,
     now: datetime | None = None,
 ) -> Submission:
     """Store the judgment of ``person`` for the pair of ``slot``.
 
     ``id`` is made by the client: the same id with the same content returns the row that is there. Where the person's
     counted judgment exists and the pair is not settled, this is a correction: a new version, within the grace time.
-    ``direction`` and ``kept`` are about the canonical left and right, whatever sides the page showed.
+    ``seen`` is the number of own counted versions that the person had before them, so that a forgotten window corrects
+    nothing unknowingly; none means that they do not care. ``direction`` and ``kept`` are about the canonical left and
+    right, whatever sides the page showed.
 
     :raises JudgingError: for content that does not fit, an id used for other content, a seat that was never the
-        person's, a settled pair, or a round that is not open.
+        person's, a settled pair, a round that is not open, or a version that the person had not seen.
     """
     item = item_for_record(slot.item_id)
     content = answers.checked(
@@ -99,7 +107,7 @@ def submit(
         shown=shown,
     )
     extra = _Extra(
-        answers.stored_json(JudgingError, dict(checklist or {})), _checked_time(active_ms)
+        answers.stored_json(JudgingError, dict(checklist or {})), _checked_time(active_ms), seen
     )
     try:
         with transaction.atomic():
@@ -147,7 +155,7 @@ def _submit(
     item.state = locked.state
     latest = item.judgments.filter(annotator=person).order_by("-counted", "-version").first()
     if latest is not None and latest.counted:
-        _check_correction(item, round, latest, moment)
+        _check_correction(item, round, latest, extra.seen, moment)
         judgment = _insert(id, latest.slot, person, item, round, content, extra, moment, latest)
         _forget_draft(item, person)
         return Submission(judgment, "corrected")
@@ -174,8 +182,10 @@ def _replay(id: UUID, item: ReviewItem, person: Person, content: Content) -> Sub
 
 
 def _check_correction(
-    item: ReviewItem, round: ReviewRound, latest: Judgment, moment: datetime
+    item: ReviewItem, round: ReviewRound, latest: Judgment, seen: int | None, moment: datetime
 ) -> None:
+    if seen is not None and seen != latest.version:
+        raise JudgingError(JUDGED_MEANWHILE, {"version": latest.version}, code="judged_meanwhile")
     if item.state not in queue.LIVE_STATES:
         raise JudgingError(ITEM_CLOSED, code="closed")
     first = item.judgments.get(annotator_id=latest.annotator_id, counted=True, version=1)

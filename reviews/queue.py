@@ -40,6 +40,9 @@ class QueueError(ReviewError):
     """A seat could not be claimed, renewed or given back."""
 
 
+Kind = Literal["all_done", "taken", "not_eligible", "set_aside", "not_calibrated", "overdue"]
+
+
 @dataclass(frozen=True)
 class Nothing:
     """Why there is no seat for a person.
@@ -50,7 +53,7 @@ class Nothing:
     calibration. ``overdue``: the round's deadline is over.
     """
 
-    kind: Literal["all_done", "taken", "not_eligible", "set_aside", "not_calibrated", "overdue"]
+    kind: Kind
     until: datetime | None = None
 
 
@@ -232,11 +235,10 @@ def _why_nothing(round: ReviewRound, person: Person, moment: datetime) -> Nothin
     waiting = ReviewItem.objects.filter(round=round, state__in=LIVE_STATES).filter(
         ~_judged(person, "pk")
     )
-    if not waiting.exists():
-        return Nothing("all_done")
     mine = waiting.filter(~_declined(person, SeatDecline.How.RECUSE, "pk"))
+    # In this order: both sets only shrink, so what still waits after "mine" was empty is what the person keeps away from.
     if not mine.exists():
-        return Nothing("set_aside")
+        return Nothing("set_aside" if waiting.exists() else "all_done")
     if _seats_for(round, person, moment).exists():
         return None
     until = ReviewSlot.objects.filter(item__in=mine, state=ReviewSlot.State.CLAIMED).aggregate(

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 from ninja import File, Router, Schema, Status
 from ninja.files import UploadedFile
 
@@ -111,9 +112,9 @@ def _lines_of(body: bytes) -> io.BytesIO:
         if not isinstance(rows, list):
             raise TypeError
     except (ValueError, KeyError, TypeError) as error:
-        raise ApiError(
-            400, "invalid", 'The body must be {"documents": [{"doc_id": …, "raw": …}, …]}.'
-        ) from error
+        shape = '{"documents": [{"doc_id": …, "raw": …}, …]}'
+        words = _("The body must be %(shape)s.") % {"shape": shape}
+        raise ApiError(400, "invalid", words) from error
     # ASCII escapes, so that a lone surrogate reaches the reader, which knows what to do with it.
     return io.BytesIO(b"".join(json.dumps(row).encode("ascii") + b"\n" for row in rows))
 
@@ -193,7 +194,10 @@ def make_run(request: HttpRequest, data: RunIn) -> Any:
         run = start_run(
             collection=collection, config=config, preset=data.preset, actor=person_of(request)
         )
-    except (ConfigError, RunsError) as error:
+    except ConfigError as error:
+        # The configuration is pure and knows no languages: its own words are English.
+        raise ApiError(400, "not_started", _(error.template) % error.params) from error
+    except RunsError as error:
         raise ApiError(400, "not_started", str(error)) from error
     return Status(201, _run_out(run))
 

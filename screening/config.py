@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from importlib.metadata import version
+from math import isfinite
 from typing import Any, Literal
 
 from screening.documents import InputDocument
@@ -202,16 +203,51 @@ def stratum_value(document: InputDocument, field: str) -> str | None:
 
 
 def _typed(key: str, value: Any) -> Any:
-    """JSON lists to the tuples of the dataclass."""
+    """A value of JSON as the dataclass has it: lists as tuples, and of the kind that the default is of."""
     if key == "stop_words" and value == "default":
         from screening.text.words import STOP_WORDS
 
         return STOP_WORDS
+    default = next(f.default for f in fields(ScreeningConfig) if f.name == key)
+    value = tuple(value) if isinstance(value, list) else value
     if key == "strata":
+        _must(isinstance(value, tuple), key, value)
         return tuple(s if isinstance(s, Stratum) else _stratum(s) for s in value)
     if key == "dynamic_k":
+        _must(isinstance(value, tuple) and all(_is_step(step) for step in value), key, value)
         return tuple((int(below), int(k)) for below, k in value)
-    return tuple(value) if isinstance(value, list) else value
+    if key == "weights":
+        numbers = isinstance(value, tuple) and all(_kind(w) in ("whole", "number") for w in value)
+        _must(numbers and len(value) == 2, key, value)
+    elif isinstance(default, tuple):
+        _must(isinstance(value, tuple) and all(isinstance(v, str) for v in value), key, value)
+    else:
+        fits = _kind(value) == _kind(default) or (_kind(default) == "number" and _whole(value))
+        _must(fits, key, value)
+    return value
+
+
+def _must(fits: bool, key: str, value: object) -> None:
+    if not fits:
+        raise ConfigError(
+            "%(key)s cannot be %(value)s.", key=key, value=json.dumps(value, default=str)[:80]
+        )
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return type(value).__name__
+    if isinstance(value, float) and not isfinite(value):
+        return "no number"
+    return "whole" if isinstance(value, int) and abs(value) < 2**32 else "number"
+
+
+def _whole(value: object) -> bool:
+    return _kind(value) == "whole"
+
+
+def _is_step(step: object) -> bool:
+    return isinstance(step, list | tuple) and len(step) == 2 and all(_whole(n) for n in step)
 
 
 def _stratum(value: Mapping[str, Any]) -> Stratum:
@@ -219,7 +255,7 @@ def _stratum(value: Mapping[str, Any]) -> Stratum:
         return Stratum(**value)
     except TypeError as error:
         raise ConfigError(
-            "A stratum has field, value, threshold and keep: %(value)s.", value=dict(value)
+            "A stratum has field, value, threshold and keep: %(value)s.", value=str(value)[:80]
         ) from error
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest
 from ninja import Router, Schema, Status
+from pydantic import Field
 
 from dedupreview.api import Failure
 from dedupreview.people.access import may, person_of
@@ -17,13 +18,14 @@ from reviews.api.common import (
     AnswerOut,
     answer_out,
     item_of,
+    one_of,
     refused,
     round_of,
-    side_of,
 )
 from reviews.errors import ReviewError
 from reviews.models import (
     Arbitration,
+    CauseCode,
     ReviewRound,
     RoundMember,
 )
@@ -75,12 +77,7 @@ def opine(request: HttpRequest, item_id: str, data: AnswerIn) -> Any:
             id=data.id,
             item=item,
             person=person,
-            label=data.label,
-            direction=data.direction,
-            reason_code=data.reason_code,
-            reason=data.reason,
-            kept=side_of(item, data.kept),
-            shown={"by": "api", "scores": item.round.show_scores},
+            **data.fields(item),
         )
         originals = services.originals(item=item, person=person)
     except ReviewError as error:
@@ -97,8 +94,10 @@ def opine(request: HttpRequest, item_id: str, data: AnswerIn) -> Any:
 class ArbitrationIn(AnswerIn):
     reason: str
     based_on: list[UUID] = []
-    cause_code: str = ""
-    version: int | None = None
+    cause_code: str | None = one_of(*CauseCode.values, default=None)
+    version: int | None = Field(
+        None, description="the number of decisions that the caller knows of"
+    )
 
 
 class DecisionOut(Schema):
@@ -135,15 +134,10 @@ def decide(request: HttpRequest, item_id: str, data: ArbitrationIn) -> Any:
             id=data.id,
             item=item,
             person=person,
-            label=data.label,
-            direction=data.direction,
-            reason_code=data.reason_code,
-            reason=data.reason,
-            kept=side_of(item, data.kept),
             based_on=data.based_on,
-            cause_code=data.cause_code,
+            cause_code=data.cause_code or "",
             revision=data.version,
-            shown={"by": "api", "scores": item.round.show_scores},
+            **data.fields(item),
         )
     except ReviewError as error:
         raise refused(error) from error

@@ -9,12 +9,14 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Schema
+from pydantic import Field
 
 from dedupreview.api import ApiError
 from dedupreview.digests import timestamp
 from dedupreview.people.access import may, person_of
 from dedupreview.people.models import Person
 from reviews.errors import ReviewError
+from reviews.labels import Direction, Label, ReasonCode
 from reviews.models import (
     Answer,
     ReviewItem,
@@ -72,6 +74,7 @@ def refused(error: ReviewError) -> ApiError:
         "lapsed",
         "id_taken",
         "decided_meanwhile",
+        "judged_meanwhile",
         "round_not_open",
         "not_in_conflict",
         "closed",
@@ -82,13 +85,30 @@ def refused(error: ReviewError) -> ApiError:
     return ApiError(409 if error.code in late else 400, error.code, str(error))
 
 
+def one_of(*values: str, default: Any = ...) -> Any:
+    """A field whose values the description lists; whatever else comes is refused in words, by the service."""
+    optional = [] if default is ... else ["", None]
+    return Field(default, json_schema_extra={"enum": [*values, *optional]})
+
+
 class AnswerIn(Schema):
     id: UUID
-    label: str
-    direction: str = ""
-    reason_code: str = ""
-    reason: str = ""
-    kept: str | None = None
+    label: str = one_of(*Label.values)
+    direction: str | None = one_of(*Direction.values, default=None)
+    reason_code: str | None = one_of(*ReasonCode.values, default=None)
+    reason: str | None = None
+    kept: str | None = Field(None, description="the doc_id of one of the two texts, left or right")
+
+    def fields(self, item: ReviewItem) -> dict[str, Any]:
+        """What the services want to know of an answer to ``item``."""
+        return {
+            "label": self.label,
+            "direction": self.direction or "",
+            "reason_code": self.reason_code or "",
+            "reason": self.reason or "",
+            "kept": side_of(item, self.kept),
+            "shown": {"by": "api", "scores": item.round.show_scores},
+        }
 
 
 class AnswerOut(Schema):

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 from ninja import Router, Schema, Status
+from pydantic import Field
 
 from dedupreview.api import Failure
 from dedupreview.people.access import may, person_of
@@ -17,7 +18,6 @@ from reviews.api.common import (
     answer_out,
     item_of,
     refused,
-    side_of,
     slot_of,
 )
 from reviews.errors import ReviewError
@@ -31,6 +31,9 @@ router = Router(tags=["reviews"])
 
 class JudgmentIn(AnswerIn):
     slot: str
+    version: int | None = Field(
+        None, description="the number of own judgments of the pair that the caller knows of"
+    )
 
 
 class SubmissionOut(Schema):
@@ -54,7 +57,11 @@ class LapsedOut(Failure):
     },
 )
 def judge(request: HttpRequest, item_id: str, data: JudgmentIn) -> Any:
-    """Submit a judgment: 201 stored, 200 the same id again, 409 the seat had lapsed (kept as surplus)."""
+    """Submit a judgment: 201 stored, 200 the same id again, 409 the seat had lapsed (kept as surplus).
+
+    With another id, within the grace time, it corrects one's own judgment; ``status`` says so. ``version`` refuses that
+    (409) where the caller's view is out of date: 0 takes a first judgment only.
+    """
     item, slot = item_of(request, item_id), slot_of(request, data.slot)
     if slot.item_id != item.pk:
         raise Http404
@@ -64,12 +71,8 @@ def judge(request: HttpRequest, item_id: str, data: JudgmentIn) -> Any:
             id=data.id,
             slot=slot,
             person=person,
-            label=data.label,
-            direction=data.direction,
-            reason_code=data.reason_code,
-            reason=data.reason,
-            kept=side_of(item, data.kept),
-            shown={"by": "api", "scores": item.round.show_scores},
+            seen=data.version,
+            **data.fields(item),
         )
     except ReviewError as error:
         raise refused(error) from error

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import File, Form, Router, Status
+from ninja import File, Form, Router, Schema, Status
 from ninja.files import UploadedFile
 
 from dedupreview.api import ApiError, Failure
@@ -18,7 +18,22 @@ from screening.models import Collection
 router = Router(tags=["reviews"])
 
 
-@router.post("/label-sets", response={200: dict, 201: dict, 400: Failure, 404: Failure})
+class LabelReportOut(Schema):
+    accepted: int
+    refused_count: int
+    conflict_count: int
+    labels: dict[str, int]
+    sha256: str
+    refused: list[dict[str, Any]]
+    notes: list[dict[str, Any]]
+    conflicts: list[dict[str, Any]]
+    label_set: int | None
+
+
+@router.post(
+    "/label-sets",
+    response={200: LabelReportOut, 201: LabelReportOut, 400: Failure, 404: Failure},
+)
 def add_label_set(
     request: HttpRequest,
     collection: Form[str],

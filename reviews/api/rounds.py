@@ -13,6 +13,7 @@ from dedupreview.people.access import person_of
 from reviews import queue
 from reviews.api.common import (
     item_of,
+    one_of,
     refused,
     round_of,
     rounds_of,
@@ -22,6 +23,7 @@ from reviews.errors import ReviewError
 from reviews.models import (
     ReviewItem,
     RoundMember,
+    SeatDecline,
 )
 from screening.models import Document
 
@@ -152,7 +154,7 @@ def claim(request: HttpRequest, round_id: str) -> Any:
 
 
 class ReleaseIn(Schema):
-    how: str
+    how: str = one_of(*SeatDecline.How.values)
 
 
 class Done(Schema):

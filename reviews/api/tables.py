@@ -71,7 +71,18 @@ def see_table(request: HttpRequest, table_id: str) -> Any:
     return _table_out(_table(request, table_id))
 
 
-@router.get("/tables/{table_id}/download", response={404: Failure})
+@router.get(
+    "/tables/{table_id}/download",
+    response={404: Failure},
+    openapi_extra={
+        "responses": {
+            200: {
+                "description": "The table as a zip",
+                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        }
+    },
+)
 def download_table(request: HttpRequest, table_id: str) -> Any:
     """The folder of a finished table as one zip."""
     row = _table(request, table_id)

@@ -206,7 +206,9 @@ def _curves(fine: list[measuring.Record]) -> list[SafeString]:
 def _exhaustive(run: ScreeningRun) -> dict[str, Any]:
     try:
         check = services.exhaustive(run)
-    except (OSError, ConfigError, InputsChanged) as error:
+    except ConfigError as error:
+        return {"check_error": _(error.template) % error.params}
+    except (OSError, InputsChanged) as error:
         return {"check_error": str(error)}
     config = ScreeningConfig.from_dict(run.config)
     predicted = (
@@ -257,7 +259,9 @@ def start_experiment(request: HttpRequest, run_id: int) -> HttpResponse:
         return redirect("reviews:experiments", collection_id=run.collection_id)
     try:
         started = services.start_trials(run, changes, person_of(request))
-    except (ConfigError, RunsError) as error:
+    except ConfigError as error:
+        messages.error(request, _(error.template) % error.params)
+    except RunsError as error:
         messages.error(request, str(error))
     else:
         messages.success(

@@ -6,7 +6,7 @@ import json
 import uuid
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -36,6 +36,9 @@ from reviews.reading import Reading, checks_of, reading_of
 from reviews.samechange import same_change
 from reviews.views import answers
 
+REASONS = {*get_args(queue.Kind), "closed", "lapsed", "given_back"}
+"""Why there may be no pair to show: what the page has words for."""
+TOO_LATE = {"closed", "grace_over", "judged_meanwhile"}
 ONLY_COOKIES = ("dedupreview_only", "dedupreview_shared")
 
 
@@ -112,6 +115,8 @@ def next_url(round: ReviewRound, person: Person) -> str:
 @require_GET
 def nothing_to_do(request: HttpRequest, round_id: int, why: str) -> HttpResponse:
     """Why there is no pair for this person now, and what they can do."""
+    if why not in REASONS:
+        raise Http404
     return nothing(request, round_for(person_of(request), round_id), why)
 
 
@@ -235,11 +240,12 @@ def frame(view: PairView, person: Person) -> dict[str, Any]:
         "total": pairs_in(round),
         "done": judged_by(person, round) if annotates else None,
         "guideline": view.guideline,
-        "show_history": annotates,
         "labels": answers.label_choices(),
         "codes": answers.code_groups(),
         "words": answers.words(),
         "answer_id": uuid.uuid4(),
+        # How many versions of one's own this page knows of: one left open in a forgotten window corrects nothing.
+        "seen": sum(judgment.counted for judgment in view.own) if annotates else None,
     }
 
 
@@ -348,14 +354,16 @@ def submit_judgment(request: HttpRequest, item_id: int) -> HttpResponse:
             person=person,
             checklist=answers.checklist_of(request, check_counts(view)),
             active_ms=answers.whole(request.POST.get("active_ms"), judging.MAX_ACTIVE_MS),
+            seen=answers.whole(request.POST.get("seen"), 2**31),
             **answers.answer_fields(request, view),
         )
     except ReviewError as error:
         if answers.wants_json(request):
-            return answers.refusal(error, 409 if error.code in {"closed", "grace_over"} else 400)
+            return answers.refusal(error, 409 if error.code in TOO_LATE else 400)
         fresh = item_for(person, item_id)
         posted = answers.posted_answer(request)
-        return item_page(request, fresh, person, fault=str(error), answer=posted, status=400)
+        status = 409 if error.code == "judged_meanwhile" else 400
+        return item_page(request, fresh, person, fault=str(error), answer=posted, status=status)
     _tell(request, done)
     if done.status == "corrected":
         return answers.go(request, reverse("reviews:my-judgments"), done.status)

@@ -313,3 +313,149 @@ def test_a_database_that_is_busy_asks_to_try_again(monkeypatch: pytest.MonkeyPat
     answer = caller.post(f"/rounds/{w.round.pk}/claim")
     assert (answer.status_code, answer.json()["code"]) == (503, "busy")
     assert answer["Retry-After"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "status", "code"),
+    [
+        ("delete", "/rounds", 405, "method_not_allowed"),
+        ("put", "/tokens", 405, "method_not_allowed"),
+        ("get", "/no-such-address", 404, "not_found"),
+        ("get", "/rounds/1/nothing", 404, "not_found"),
+    ],
+)
+def test_what_the_api_has_not_got_is_refused_in_json_too(
+    verb: str, path: str, status: int, code: str
+) -> None:
+    answer = getattr(Client(), verb)(f"/api/v1{path}")
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"].startswith("application/json")
+    assert answer.json()["code"] == code
+    assert answer.json()["detail"]
+    assert ("Allow" in answer.headers) == (status == 405)
+
+
+def test_a_fault_of_ours_is_json_and_says_nothing_about_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    w = world(1)
+    caller = Caller(w.annotators[0])
+    caller.client.raise_request_exception = False
+
+    def broken(**_: Any) -> None:
+        raise RuntimeError("an inner secret")
+
+    monkeypatch.setattr("reviews.queue.claim", broken)
+    answer = caller.post(f"/rounds/{w.round.pk}/claim")
+    assert (answer.status_code, answer.json()["code"]) == (500, "error")
+    assert "secret" not in answer.content.decode()
+
+
+def test_too_many_wrong_passwords_are_refused_in_json(settings: Any) -> None:
+    settings.AXES_ENABLED = True
+    who = person("lin")
+    who.set_password("长长的密码-1234")
+    who.save()
+    answers = [Caller(None).post("/tokens", username="lin", password="错") for _ in range(10)]
+    assert answers[0].status_code == 401
+    assert answers[-1].status_code == 429
+    assert answers[-1].json()["code"] == "locked_out"
+
+
+def test_a_field_that_does_not_fit_is_named_in_chinese() -> None:
+    w = world(1)
+    caller = Caller(w.annotators[0])
+    seat = claim(caller, w)
+    path = f"/items/{seat['item']}/judgments"
+    answer = caller.post(path, id="x", slot=5)
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == "id: 必须是 UUID; label: 缺失; slot: 必须是文本"
+    broken = caller.client.post(
+        f"/api/v1{path}", b"{", content_type="application/json", headers=caller.headers
+    )
+    assert (broken.status_code, broken.json()["code"]) == (400, "bad_request")
+    assert "JSON" in broken.json()["detail"]
+    assert "parse" not in broken.json()["detail"]
+
+
+def test_optional_fields_may_be_null() -> None:
+    w = world(1)
+    caller = Caller(w.annotators[0])
+    seat = claim(caller, w)
+    answer = judge(
+        caller, seat, "copy", direction=None, reason_code=None, reason=None, kept=None, version=None
+    )
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["judgment"]["reason_code"] == "same_text"
+
+
+def test_a_correction_says_that_it_is_one_and_a_stale_view_corrects_nothing() -> None:
+    w = world(1)
+    caller = Caller(w.annotators[0])
+    seat = claim(caller, w)
+    assert judge(caller, seat, "copy", version=0).json()["status"] == "created"
+    stale = judge(caller, seat, "template", version=0)
+    assert (stale.status_code, stale.json()["code"]) == (409, "judged_meanwhile")
+    assert Judgment.objects.count() == 1
+    corrected = judge(caller, seat, "template", version=1)
+    assert (corrected.status_code, corrected.json()["status"]) == (201, "corrected")
+    assert judge(caller, seat, "copy").json()["status"] == "corrected"
+    assert [j.version for j in Judgment.objects.filter(counted=True).order_by("version")] == [
+        1,
+        2,
+        3,
+    ]
+
+
+def test_every_operation_describes_what_any_call_may_meet() -> None:
+    schema = Caller(None).get("/openapi.json").json()
+    for path, operations in schema["paths"].items():
+        for verb, operation in operations.items():
+            described = set(operation["responses"])
+            assert "503" in described, (verb, path)
+            assert ("401" in described) or path.endswith("/tokens")
+            if "requestBody" in operation:
+                assert {"400", "413", "422"} <= described, (verb, path)
+            assert any(status < "300" for status in described), (verb, path)
+            for status, response in operation["responses"].items():
+                assert status == "204" or response["content"], (verb, path, status)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"preset": "nothing"}, "nothing"),
+        ({"config": {"k": 0}}, "k"),
+        ({"config": {"no_such_setting": 1}}, "no_such_setting"),
+        ({"config": {"channels": []}}, "minhash"),
+        ({"config": {"k": "three"}}, "k"),
+        ({"config": {"k": True}}, "k"),
+        ({"config": {"num_perm": 2**70}}, "num_perm"),
+        ({"config": {"threshold": float("nan")}}, "threshold"),
+        ({"config": {"threshold": 10**400}}, ""),
+        ({"config": {"fold_script": "yes"}}, "fold_script"),
+        ({"config": {"channels": "minhash"}}, "channels"),
+        ({"config": {"channels": [["minhash"]]}}, "channels"),
+        ({"config": {"weights": [0.2]}}, "weights"),
+        ({"config": {"strata": 5}}, "strata"),
+        ({"config": {"strata": [5]}}, "5"),
+        ({"config": {"dynamic_k": [[1]]}}, "dynamic_k"),
+        ({"config": {"scheme": None}}, "scheme"),
+    ],
+)
+def test_a_configuration_that_cannot_run_is_refused_in_chinese(
+    config: dict[str, Any], words: str
+) -> None:
+    collection("gazette")
+    answer = Caller(person("chief", "admin")).post("/runs", collection="gazette", **config)
+    assert (answer.status_code, answer.json()["code"]) == (400, "not_started")
+    detail = answer.json()["detail"]
+    assert words in detail
+    assert any("\u4e00" <= character <= "\u9fff" for character in detail), detail
+
+
+def test_a_body_of_another_shape_is_refused_in_chinese() -> None:
+    collection("gazette")
+    answer = Caller(person("chief", "admin")).post("/collections/gazette/documents", nothing=1)
+    assert answer.status_code == 400
+    assert "请求正文应为" in answer.json()["detail"]

@@ -16,20 +16,45 @@ SPEED = 60
 LABELS = ("copy", "template")
 
 
+class Clock:
+    """The time as one contender's machine has it: ``SPEED`` times as fast, and now and then set wrong by minutes."""
+
+    def __init__(self, start: float, chance: random.Random, jumps: float) -> None:
+        self.start, self.chance, self.jumps = start, chance, jumps
+        self.wrong_by = 0.0
+
+    def now(self) -> datetime:
+        if self.chance.random() < self.jumps:
+            self.wrong_by = self.chance.choice([0.0, -90.0, 45.0, 75.0])
+        passed = (time.time() - self.start) * SPEED + self.wrong_by
+        return datetime.fromtimestamp(self.start, UTC) + timedelta(seconds=passed)
+
+
 def contend(
-    round_id: int, person_id: int, *, start: float, seconds: float, seed: int
+    round_id: int,
+    person_id: int,
+    *,
+    start: float,
+    seconds: float,
+    seed: int,
+    jumps: float = 0.0,
+    told: list[str] | None = None,
 ) -> Counter[str]:
-    """Claim, dawdle and submit (sometimes twice) until nothing is left or the time is over; what happened."""
+    """Claim, dawdle and submit (sometimes twice) until nothing is left or the time is over; what happened.
+
+    ``jumps``: how often the contender's clock is set anew. ``told`` receives the id of every judgment said to be kept.
+    """
     from dedupreview.people.models import Person
     from reviews import judging, queue
     from reviews.models import ReviewRound
     from tests.reviews.world import new_id
 
     chance = random.Random(seed)
+    clock = Clock(start, chance, jumps)
     who, round = Person.objects.get(pk=person_id), ReviewRound.objects.get(pk=round_id)
     happened: Counter[str] = Counter()
     while time.time() < start + seconds:
-        slot = queue.claim(round=round, person=who, now=_now(start))
+        slot = queue.claim(round=round, person=who, now=clock.now())
         if isinstance(slot, queue.Nothing):
             happened[slot.kind] += 1
             if slot.kind == "all_done":
@@ -46,17 +71,16 @@ def contend(
         }
         for _ in range(chance.choice([1, 1, 2])):
             try:
-                happened[judging.submit(**what, now=_now(start)).status] += 1
+                happened[judging.submit(**what, now=clock.now()).status] += 1
             except judging.JudgingError as error:
-                # Two windows of one person: the other one has answered and the pair is settled.
-                if error.code != "closed":
+                # Two windows of one person: the other one has answered, and the pair is settled or it is long ago.
+                if error.code not in ("closed", "grace_over"):
                     raise
-                happened["closed"] += 1
+                happened[error.code] += 1
+            else:
+                if told is not None:
+                    told.append(str(what["id"]))
     return happened
-
-
-def _now(start: float) -> datetime:
-    return datetime.fromtimestamp(start, UTC) + timedelta(seconds=(time.time() - start) * SPEED)
 
 
 def faults(round_id: int, *, seats: int) -> list[str]:
