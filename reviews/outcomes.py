@@ -10,6 +10,7 @@ from typing import Literal
 
 from reviews.labels import ADVICE, ADVICE_IN_CONFLICT, ADVICE_PENDING, Direction
 from reviews.models import Arbitration, Judgment, ReviewItem, ReviewRound
+from reviews.plainrows import ArbitrationRow, ItemRow, JudgmentRow
 
 CHUNK = 2_000
 """Items whose records are read together."""
@@ -75,7 +76,9 @@ def _derived(items: Sequence[ReviewItem]) -> Iterator[Outcome]:
 
 
 def outcome_from(
-    item: ReviewItem, judgments: Sequence[Judgment], decision: Arbitration | None
+    item: ReviewItem | ItemRow,
+    judgments: Sequence[Judgment] | Sequence[JudgmentRow],
+    decision: Arbitration | ArbitrationRow | None,
 ) -> Outcome:
     """The outcome of an item whose standing judgments and standing decision are at hand; no query."""
     if decision is not None:
@@ -97,7 +100,10 @@ def outcome_from(
 
 
 def _closed(
-    item: ReviewItem, answers: Sequence[Judgment | Arbitration], by: By, status: ReviewStatus
+    item: ReviewItem | ItemRow,
+    answers: Sequence[Judgment | JudgmentRow | Arbitration | ArbitrationRow],
+    by: By,
+    status: ReviewStatus,
 ) -> Outcome:
     label = answers[0].label
     return Outcome(

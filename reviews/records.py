@@ -8,8 +8,10 @@ from django.db.models import QuerySet
 
 from dedupreview.digests import DIGEST_VERSION, digest, timestamp
 from reviews.models import Answer, Arbitration, Judgment, Opinion, ReviewItem, SignOff
+from reviews.plainrows import ArbitrationRow, JudgmentRow, OpinionRow
 
-Record = Judgment | Opinion | Arbitration | SignOff
+Answered = Judgment | Opinion | Arbitration | JudgmentRow | OpinionRow | ArbitrationRow
+Record = Answered | SignOff
 A = TypeVar("A", bound=Answer)
 
 # Never the raw texts: a table of a million judgments must not read a million articles.
@@ -30,7 +32,7 @@ def record_fields(record: Record) -> dict[str, Any]:
     if isinstance(record, SignOff):
         return _sign_off_fields(record)
     fields = _answer_fields(record)
-    if isinstance(record, Judgment):
+    if isinstance(record, (Judgment, JudgmentRow)):
         return fields | {
             "record": "judgment",
             "annotator": record.annotator.code,
@@ -41,7 +43,7 @@ def record_fields(record: Record) -> dict[str, Any]:
             "checklist": record.checklist,
             "active_ms": record.active_ms,
         }
-    if isinstance(record, Opinion):
+    if isinstance(record, (Opinion, OpinionRow)):
         return fields | {"record": "opinion", "arbitrator": record.arbitrator.code}
     return fields | {
         "record": "arbitration",
@@ -55,7 +57,7 @@ def record_fields(record: Record) -> dict[str, Any]:
     }
 
 
-def _answer_fields(answer: Judgment | Opinion | Arbitration) -> dict[str, Any]:
+def _answer_fields(answer: Answered) -> dict[str, Any]:
     pair = answer.item.pair
     left, right = pair.left, pair.right
     return {
@@ -91,7 +93,7 @@ def _sign_off_fields(sign_off: SignOff) -> dict[str, Any]:
     }
 
 
-def seal(record: Record) -> None:
+def seal(record: Judgment | Opinion | Arbitration | SignOff) -> None:
     """Give an unsaved record its digest; nothing in it may change afterwards."""
     record.digest_version = DIGEST_VERSION
     record.digest = digest(record_fields(record))

@@ -9,12 +9,14 @@ import logging
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 from redis.exceptions import RedisError
@@ -22,9 +24,10 @@ from redis.exceptions import RedisError
 from dedupreview import paths
 from dedupreview.people import audit
 from reviews.models import ReviewRound, ReviewTable
-from reviews.tables import signing
-from reviews.tables.bundle import Progress, TableFacts, Written, write_bundle
+from reviews.tables import bundle, harvest, signing
+from reviews.tables.bundle import Written
 from reviews.tables.errors import TableError
+from reviews.tables.harvest import Harvest, Progress, TableFacts
 from reviews.tables.snapshot import snapshot
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ logger = logging.getLogger(__name__)
 JOB = "reviews.jobs.make_table"
 NUMBER_TRIES = 20
 ATTEMPTS = 5
+REPORT_SECONDS = 1.0
 State = ReviewTable.State
 
 
@@ -93,7 +97,7 @@ def run_table(table_id: int, *, progress: Progress | None = None, wait: bool = F
         table = ReviewTable.objects.select_related("round", "created_by").get(pk=table_id)
         try:
             _count_attempt(attempts)
-            _make(table, progress)
+            _make(table, _Reporter(table_id, progress))
         except TableError as error:
             _fail(table, str(error))
         except Exception as error:
@@ -112,6 +116,33 @@ def sweep() -> int:
         if lost and _enqueue(pk):
             found += 1
     return found
+
+
+class _Reporter:
+    """Writes into the row how far the table is, once a second and whenever a stage begins; passes it on as well."""
+
+    def __init__(self, table_id: int, then: Progress | None) -> None:
+        self.table_id = table_id
+        self.then = then
+        self._stage = ""
+        self._last = 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage or now - self._last >= REPORT_SECONDS:
+            self._stage, self._last = stage, now
+            self._write(stage, done, total)
+        if self.then:
+            self.then(stage, done, total)
+
+    def _write(self, stage: str, done: int, total: int) -> None:
+        rows = ReviewTable.objects.filter(pk=self.table_id, state=State.RUNNING)
+        try:
+            rows.update(stage=stage, progress_done=done, progress_total=total)
+        except OperationalError:
+            # A page that shows an old number is no reason to lose an export.
+            if connection.in_atomic_block:
+                raise
 
 
 def _new_table(round: ReviewRound, actor: Person | None) -> ReviewTable:
@@ -148,31 +179,68 @@ def _enqueue(table_id: int) -> bool:
 
 
 def _make(table: ReviewTable, progress: Progress | None) -> None:
+    """Make the folder of a table, or go on where a maker that died had come to.
+
+    What was read is kept in ``.ID-work`` and written down in ``.ID-work.json``. The folder gets its name when it is whole.
+    """
     place = paths.make_private(tables_folder())
     name = str(table.pk)
-    target = place / name
-    # What an earlier attempt left was never announced: its row is not done.
-    for leftover in (target, *place.glob(f".{name}-*")):
-        shutil.rmtree(leftover, ignore_errors=True)
-    work = Path(tempfile.mkdtemp(dir=place, prefix=f".{name}-"))
-    try:
-        key = signing.current_key()
-        with snapshot() as alias:
-            facts = _facts(table, alias)
-            written = write_bundle(work, facts, key=key, alias=alias, progress=progress)
-        _sync_folder(work)
-        work.rename(target)
-        _sync_folder(place)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    _finish(table, name, written, facts)
+    target, work, note = place / name, place / f".{name}-work", place / f".{name}-work.json"
+    if not target.exists():
+        try:
+            key = signing.current_key()
+            read = harvest.load(note, work) or _gather(table, work, note, progress)
+            _complete(read, work, note, key, progress)
+            _sync_folder(work)
+            work.rename(target)
+            _sync_folder(place)
+        except Exception:
+            # Only who died leaves work behind: a failure is told, and whoever asks again gets the table of that moment.
+            shutil.rmtree(work, ignore_errors=True)
+            note.unlink(missing_ok=True)
+            raise
+    note.unlink(missing_ok=True)
+    _finish(table, name, bundle.read_written(target))
+
+
+def _gather(
+    table: ReviewTable, work: Path, note: Path, progress: Progress | None
+) -> Harvest:
+    note.unlink(missing_ok=True)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(mode=0o700)
+    with snapshot() as alias:
+        read = harvest.gather(work, _facts(table, alias), alias, progress)
+    read.save(note)
+    return read
+
+
+def _complete(
+    read: Harvest, work: Path, note: Path, key: Ed25519PrivateKey, progress: Progress | None
+) -> None:
+    """The workbook, unless it is finished already, and the rest."""
+    _keep_only(work, read)
+    if bundle.WORKBOOK not in read.files:
+        read = bundle.write_workbook(work, read, progress)
+        read.save(note)
+    bundle.finish(work, read, key=key)
+
+
+def _keep_only(work: Path, read: Harvest) -> None:
+    """Remove what a maker that died had begun and not finished."""
+    for path in work.iterdir():
+        if path.name not in read.files:
+            path.unlink()
 
 
 def _facts(table: ReviewTable, alias: str) -> TableFacts:
     round = (
         ReviewRound.objects.using(alias).select_related("run", "collection").get(pk=table.round_id)
     )
-    previous = _previous(table, alias)
+    earlier = ReviewTable.objects.using(alias).filter(
+        round=table.round_id, state=State.DONE, number__lt=table.number
+    )
+    previous = earlier.order_by("-number").first()
     return TableFacts(
         round=round,
         number=table.number,
@@ -182,16 +250,8 @@ def _facts(table: ReviewTable, alias: str) -> TableFacts:
             if previous
             else None
         ),
-        previous_id=previous.pk if previous else None,
         run_json=_run_json(round),
     )
-
-
-def _previous(table: ReviewTable, alias: str) -> ReviewTable | None:
-    earlier = ReviewTable.objects.using(alias).filter(
-        round=table.round_id, state=State.DONE, number__lt=table.number
-    )
-    return earlier.order_by("-number").first()
 
 
 def _run_json(round: ReviewRound) -> bytes:
@@ -204,7 +264,9 @@ def _run_json(round: ReviewRound) -> bytes:
     return json.dumps(known, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def _finish(table: ReviewTable, folder: str, written: Written, facts: TableFacts) -> None:
+def _finish(table: ReviewTable, folder: str, written: Written) -> None:
+    rows = ReviewTable.objects.filter(round=table.round_id, number=written.previous)
+    previous = rows.values_list("pk", flat=True).first()
     with transaction.atomic():
         ReviewTable.objects.filter(pk=table.pk, state=State.RUNNING).update(
             state=State.DONE,
@@ -213,7 +275,8 @@ def _finish(table: ReviewTable, folder: str, written: Written, facts: TableFacts
             manifest_sha256=written.manifest_sha256,
             chain_digest=written.chain_digest,
             key_fingerprint=written.fingerprint,
-            previous=facts.previous_id,
+            previous=previous,
+            stage="",
             finished_at=timezone.now(),
         )
         audit.record(

@@ -15,8 +15,8 @@ from reviews.labels import (
     Label,
     ReasonCode,
 )
-from reviews.models import Arbitration, Judgment
 from reviews.outcomes import outcome_from
+from reviews.plainrows import ArbitrationRow, JudgmentRow
 from reviews.tables.rows import ItemRecords, Row
 from reviews.tables.writers import Column, Value
 
@@ -98,7 +98,7 @@ def conclude(entry: ItemRecords) -> Conclusion:
     outcome = outcome_from(entry.item, standing, decision)
     pair = entry.item.pair
     kept = {document.pk: document.doc_id for document in (pair.low, pair.high)}
-    answers: Sequence[Judgment | Arbitration] = [decision] if decision else standing
+    answers: Sequence[JudgmentRow | ArbitrationRow] = [decision] if decision else standing
     return Conclusion(
         outcome.label,
         outcome.direction,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_noop as _
 
 from reviews.models import ReviewRound, ReviewTable, SignOff
-from reviews.records import is_intact
-from reviews.tables import rows
+from reviews.records import Record, is_intact, record_fields
+from reviews.tables import reading
 from reviews.tables.exporting import table_folder
 from reviews.tables.verify import Fault
 
@@ -38,7 +38,7 @@ def verify_chain(*, round: ReviewRound) -> LedgerReport:
     known: set[str] = set()
     for record in _records(round):
         if not is_intact(record):
-            params = {"kind": record._meta.model_name, "id": str(record.pk)}
+            params = {"kind": record_fields(record)["record"], "id": str(record.pk)}
             faults.append(
                 Fault(
                     "record_changed", _("The %(kind)s %(id)s was changed in the database."), params
@@ -51,8 +51,8 @@ def verify_chain(*, round: ReviewRound) -> LedgerReport:
     return LedgerReport(len(known), len(done), tuple(faults))
 
 
-def _records(round: ReviewRound) -> Iterator[rows.Record]:
-    for entry in rows.walk(round, "default"):
+def _records(round: ReviewRound) -> Iterator[Record]:
+    for entry in reading.walk(round, "default"):
         yield from entry.records()
     yield from SignOff.objects.filter(round=round).select_related("person").order_by("id")
 

@@ -16,7 +16,7 @@ from dedupreview.people.models import AuditEvent
 from reviews.labels import REASON_NEEDED, ReasonCode
 from reviews.models import ReviewItem, ReviewRound, RoundMember, SignOff
 from reviews.records import seal
-from reviews.tables import rows
+from reviews.tables import reading, rows
 from reviews.tables.errors import TableError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def sign_off(
 def state_digest(round: ReviewRound, stage: str) -> str:
     """The digest that a signature under ``stage`` covers now."""
     digests = rows.StateDigests()
-    for entry in rows.walk(round, "default"):
+    for entry in reading.walk(round, "default"):
         digests.add(entry)
     return digests.of(stage)
 
@@ -128,7 +128,7 @@ def blockers(*, round: ReviewRound, stage: str) -> list[Blocker]:
 
 def _without_reason(round: ReviewRound) -> Iterator[Blocker]:
     """Closed items whose conclusion lacks the words it needs."""
-    for entry in rows.walk(round, "default"):
+    for entry in reading.walk(round, "default"):
         decision = entry.decision()
         if not entry.closed:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,11 @@ def key_files(public_key: bytes) -> dict[str, bytes]:
         "allowed_signers": sshsig.allowed_signers_line(public_key).encode(),
         "public.pem": pem,
     }
+
+
+def pretty(value: object) -> bytes:
+    """JSON for people to read as well, in UTF-8."""
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False).encode() + b"\n"
 
 
 def workbook_notes(zone: str) -> list[str]:

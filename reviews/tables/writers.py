@@ -1,7 +1,7 @@
 """Writing the files of a bundle: bytes counted, hashed and synced; rows never held in memory.
 
-Text is written exactly in JSONL and in the plain CSV. The CSV for Excel guards against formulas, and the workbook
-marks what a cell cannot hold; both ways are reversible or visible, and described in docs/tables.md.
+Text is written exactly in JSONL and in the plain CSV. The CSV for Excel guards against formulas, in a way that can be
+taken back and is described in docs/tables.md.
 Pure: knows nothing of Django.
 """
 
@@ -12,7 +12,6 @@ import hashlib
 import io
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,23 +19,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-import xlsxwriter
-
 Value = str | int | float | bool | datetime | None
 """What a table cell may hold."""
 
+PIECE = 1 << 18
+"""Bytes that are written and hashed at a time."""
 BOM = b"\xef\xbb\xbf"
 GUARD = "'"
 GUARDED = (*tuple("=+-@\t\r\n＝＋－＠"), GUARD)
 """Text that begins so gets a :data:`GUARD` in the CSV for Excel; the guard itself too, so that it can be removed."""
 
-XLSX_CELL = 32_767
-"""UTF-16 units that one cell holds."""
-XLSX_ROWS = 1_048_576
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+_GUARDED = frozenset(GUARDED)
 
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+)
 
 
 @dataclass(frozen=True)
@@ -90,15 +87,28 @@ class HashedFile:
         self._row_sum: RowSum | None = None
         self._size = 0
         self._hash = hashlib.sha256()
-        self._file = path.open("xb", buffering=1 << 18)
+        self._held: list[bytes] = []
+        self._held_size = 0
+        self._file = path.open("xb", buffering=0)
 
     def write(self, data: bytes) -> None:
-        self._file.write(data)
+        self._held.append(data)
+        self._held_size += len(data)
+        if self._held_size >= PIECE:
+            self._flush()
+
+    def _flush(self) -> None:
+        data = b"".join(self._held)
+        self._held.clear()
+        self._size += self._held_size
+        self._held_size = 0
         self._hash.update(data)
-        self._size += len(data)
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
 
     def close(self) -> FileFacts:
-        self._file.flush()
+        self._flush()
         os.fsync(self._file.fileno())
         self._file.close()
         row_sum = self._row_sum.value if self._row_sum else None
@@ -131,7 +141,10 @@ class JsonLines(HashedFile):
         self._row_sum = self.row_sum = RowSum()
 
     def row(self, row: Mapping[str, object]) -> None:
-        line = json_line(row)
+        self.line(json_line(row))
+
+    def line(self, line: bytes) -> None:
+        """A row that is JSON already, with its line end."""
         self.write(line)
         self.row_sum.add(line)
         self.rows += 1
@@ -158,160 +171,51 @@ def plain(value: Value) -> str:
     return str(value)
 
 
+class CsvLines:
+    """Turns rows into lines of CSV with CRLF ends."""
+
+    def __init__(self) -> None:
+        self._buffer = io.StringIO(newline="")
+        self._writer = csv.writer(self._buffer, lineterminator="\r\n")
+
+    def line(self, texts: Sequence[str]) -> bytes:
+        self._writer.writerow(texts)
+        line = self._buffer.getvalue().encode()
+        self._buffer.seek(0)
+        self._buffer.truncate()
+        return line
+
+    def both(self, values: Sequence[Value]) -> tuple[bytes, bytes]:
+        """The row for Excel, and as plain data: mostly they are the same."""
+        texts = [plain(value) for value in values]
+        line = self.line(texts)
+        guarded = [
+            GUARD + text if text[:1] in _GUARDED and isinstance(value, str) else text
+            for value, text in zip(values, texts, strict=True)
+        ]
+        return (line if guarded == texts else self.line(guarded)), line
+
+
 class Csv(HashedFile):
     """A CSV file with CRLF line ends: for Excel with BOM and formula guard, else plain UTF-8."""
 
     def __init__(self, path: Path, header: Sequence[str], *, excel: bool) -> None:
         super().__init__(path)
-        self.rows: int = 0
+        self.rows: int = -1  # the header
         self._row_sum = self.row_sum = RowSum()
         self.excel = excel
-        self._buffer = io.StringIO(newline="")
-        self._writer = csv.writer(self._buffer, lineterminator="\r\n")
-        self._line(header, start=BOM if excel else b"")
+        self._lines = CsvLines()
+        self.line((BOM if excel else b"") + self._lines.line(header))
 
     def row(self, values: Sequence[Value]) -> None:
-        texts = [plain(value) for value in values]
-        if self.excel:
-            texts = [
-                guard(text) if isinstance(value, str) else text
-                for value, text in zip(values, texts, strict=True)
-            ]
-        self._line(texts)
-        self.rows += 1
+        for_excel, data = self._lines.both(values)
+        self.line(for_excel if self.excel else data)
 
-    def _line(self, texts: Sequence[str], start: bytes = b"") -> None:
-        self._writer.writerow(texts)
-        line = start + self._buffer.getvalue().encode()
+    def line(self, line: bytes) -> None:
+        """A row that is CSV already, with its line end."""
         self.write(line)
         self.row_sum.add(line)
-        self._buffer.seek(0)
-        self._buffer.truncate()
-
-
-def utf16_length(text: str) -> int:
-    """Length as Excel counts it: characters beyond the basic plane count twice."""
-    return len(text) + sum(character > "\uffff" for character in text)
-
-
-def fit_cell(text: str) -> tuple[str, int, bool]:
-    """What a workbook cell shows of ``text``, how many characters were replaced, and whether it was cut.
-
-    Control characters become their pictures (U+2400 …), other characters XML refuses become U+FFFD. A cut text ends
-    with a note that gives its full length in characters; the whole never exceeds :data:`XLSX_CELL` UTF-16 units.
-    """
-    shown, replaced = _CONTROL.subn(_picture, text)
-    if len(shown) <= XLSX_CELL // 2 or utf16_length(shown) <= XLSX_CELL:
-        return shown, replaced, False
-    note = (
-        f"…【已截断：全文 {len(text)} 字，见 final.csv / cut: {len(text)} characters in final.csv】"
-    )
-    room = XLSX_CELL - len(note)
-    head = shown.encode("utf-16-le")[: 2 * room].decode("utf-16-le", "ignore")
-    return head + note, replaced, True
-
-
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code == 0x7F:
-        return "\u2421"
-    return chr(0x2400 + code) if code < 0x20 else "\ufffd"
-
-
-XLSX_EXTRA = (
-    Column("cut_cells", "text", "被截断的单元格", "cells cut, with their full length", 20),
-    Column(
-        "replaced_characters", "integer", "被替换的控制字符数", "control characters replaced", 10
-    ),
-)
-"""Columns that only the workbook has, after those of the table."""
-
-
-class Workbook:
-    """An ``.xlsx`` table: typed cells, no formulas, no links, frozen header, filters; rows go straight to disk."""
-
-    def __init__(self, path: Path, columns: Sequence[Column], *, made_at: datetime) -> None:
-        self.path = path
-        self.columns = (*columns, *XLSX_EXTRA)
-        self.rows = 0
-        self._book = xlsxwriter.Workbook(
-            str(path),
-            {
-                "constant_memory": True,
-                "strings_to_formulas": False,
-                "strings_to_urls": False,
-                "strings_to_numbers": False,
-                "nan_inf_to_errors": False,
-                "tmpdir": str(path.parent),
-            },
-        )
-        self._book.set_properties({"created": made_at.replace(tzinfo=None)})
-        self._head = self._book.add_format({"bold": True, "bg_color": "#EEEEEE"})
-        self._time = self._book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        self._plain = self._book.add_format()
-        self._sheets = 0
-        self._next_row = XLSX_ROWS
-
-    def _new_sheet(self) -> None:
-        self._sheets += 1
-        name = "审核表" if self._sheets == 1 else f"审核表 {self._sheets}"
-        self._sheet = self._book.add_worksheet(name)
-        self._sheet.freeze_panes(1, 0)
-        for index, column in enumerate(self.columns):
-            self._sheet.set_column(index, index, column.width)
-            self._sheet.write_string(0, index, column.name, self._head)
-        self._next_row = 1
-
-    def row(self, values: Sequence[Value]) -> None:
-        if self._next_row >= XLSX_ROWS:
-            self._finish_sheet()
-            self._new_sheet()
-        cut: list[str] = []
-        replaced = 0
-        for index, value in enumerate(values):
-            if isinstance(value, str):
-                shown, count, was_cut = fit_cell(value)
-                replaced += count
-                if was_cut:
-                    cut.append(f"{self.columns[index].name}={len(value)}")
-                self._text(index, shown)
-            elif isinstance(value, datetime):
-                self._sheet.write_datetime(
-                    self._next_row, index, value.replace(tzinfo=None), self._time
-                )
-            elif value is not None:
-                self._sheet.write_number(self._next_row, index, value)
-        if cut:
-            self._text(len(values), ", ".join(cut))
-        self._sheet.write_number(self._next_row, len(values) + 1, replaced)
-        self._next_row += 1
         self.rows += 1
-
-    def _text(self, column: int, text: str) -> None:
-        if text.startswith("<r>") and text.endswith("</r>"):
-            # xlsxwriter takes such a string for mark-up of its own and would write it unescaped.
-            self._sheet.write_rich_string(self._next_row, column, text[:2], self._plain, text[2:])
-        elif text:
-            self._sheet.write_string(self._next_row, column, text)
-
-    def _finish_sheet(self) -> None:
-        if self._sheets:
-            self._sheet.autofilter(0, 0, max(self._next_row - 1, 1), len(self.columns) - 1)
-
-    def close(self, *, notes: Sequence[str] = ()) -> FileFacts:
-        """Finish the file, with a sheet that says what the columns mean."""
-        if not self._sheets:
-            self._new_sheet()
-        self._finish_sheet()
-        sheet = self._book.add_worksheet("说明")
-        sheet.set_column(0, 2, 36)
-        lines = [(column.name, column.zh, column.en) for column in self.columns]
-        lines += [(note, "", "") for note in notes]
-        for number, line in enumerate(lines):
-            for index, text in enumerate(line):
-                sheet.write_string(number, index, text)
-        self._book.close()
-        return file_facts(self.path, rows=self.rows)
 
 
 def file_facts(path: Path, *, rows: int | None = None) -> FileFacts:

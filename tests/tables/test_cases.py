@@ -15,7 +15,8 @@ import python_calamine
 from django.utils.http import content_disposition_header
 
 from dedupreview.digests import canonical
-from reviews.tables.writers import Column, Csv, JsonLines, Value, Workbook, unguard
+from reviews.tables.workbook import Workbook
+from reviews.tables.writers import Column, Csv, JsonLines, Value, unguard
 from tests.reviews import world as worlds
 from tests.tables import making
 

@@ -14,19 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviews.tables import final
-from reviews.tables.writers import (
-    BOM,
-    XLSX_CELL,
-    Column,
-    Csv,
-    JsonLines,
-    Value,
-    Workbook,
-    fit_cell,
-    guard,
-    unguard,
-    utf16_length,
-)
+from reviews.tables.workbook import XLSX_CELL, Workbook, fit_cell, utf16_length
+from reviews.tables.writers import BOM, Column, Csv, JsonLines, Value, guard, unguard
 from tests.tables.office import converted
 
 MADE = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
@@ -211,7 +200,7 @@ def json_bytes(text: str) -> bytes:
 def test_a_workbook_longer_than_a_sheet_goes_on_on_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviews.tables.writers.XLSX_ROWS", 4)
+    monkeypatch.setattr("reviews.tables.workbook.XLSX_ROWS", 4)
     path = write_book(tmp_path / "book.xlsx", as_rows([str(n) for n in range(7)]))
     book = python_calamine.load_workbook(path)
     assert book.sheet_names == ["审核表", "审核表 2", "审核表 3", "说明"]

@@ -257,7 +257,9 @@ def check_one_moment(pairs: int) -> None:
             time.sleep(0.01)
         begun = len(done)
 
-        def look(_done: int, _total: int) -> None:
+        def look(stage: str, _done: int, _total: int) -> None:
+            if stage != "pairs":
+                return
             # A long export, in the middle of its reading: judging goes on, and somebody signs.
             limit = time.monotonic() + 30
             while len(done) < begun + 20 and time.monotonic() < limit:

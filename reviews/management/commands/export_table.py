@@ -42,6 +42,6 @@ class Command(DatabaseCommand):
         self.stdout.write(f"fingerprint: {table.key_fingerprint}")
         self.stdout.write(f"table: {placed(table, out)}")
 
-    def _progress(self, done: int, total: int) -> None:
+    def _progress(self, stage: str, done: int, total: int) -> None:
         end = "\n" if done == total else ""
-        self.stderr.write(f"\r{done}/{total}", ending=end)
+        self.stderr.write(f"\r{stage} {done}/{total or '…'}", ending=end)
