@@ -54,20 +54,23 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
     names = (_("left"), _("right"))
     moves = {change.move: change.number for change in comparison.changes if change.kind == "move"}
     numbers = [_numbers(row, moves) for row in comparison.rows]
+    whose = [change.row for change in comparison.changes]
     share = _equal_share(comparison)
     kin = share < KIN
     far = _beside_the_shared(comparison.rows) if kin else [row.collapse for row in comparison.rows]
     out: list[str] = []
-    folded = 0
+    folded: list[Row] = []
     for index, row in enumerate(comparison.rows):
         if far[index]:
-            folded += 1
+            folded.append(row)
         elif folded:
             out.append(_fold(folded, kin))
-            folded = 0
+            folded = []
         sides = (_cell(row.left, "l", names, moves), _cell(row.right, "r", names, moves))
         first, last = reversed(sides) if swapped else sides
-        gutter = _gutter(row, numbers[index], partners.get(index), comparison, swapped)
+        gutter = _gutter(
+            row, numbers[index], partners.get(index), comparison, swapped, whose, index
+        )
         out.append(
             f'<div class="{_classes(row, laid[index], far[index])}" id="r{index}">{first}'
             f'<div class="gut">{gutter}</div>{last}</div>'
@@ -126,13 +129,16 @@ def _numbers(row: Row, moves: Mapping[int | None, int]) -> list[int]:
     return sorted(found)
 
 
-def _fold(count: int, kin: bool) -> str:
+def _fold(rows: Sequence[Row], kin: bool) -> str:
+    count = len(rows)
     if kin:
         words = ngettext(
             "%(n)s paragraph without shared text", "%(n)s paragraphs without shared text", count
         )
     else:
         words = ngettext("%(n)s equal paragraph", "%(n)s equal paragraphs", count)
+        if any(row.layer == "numbering" for row in rows):
+            words = f"{words} · {_('Articles renumbered')}"
     return f'<div class="fold">{words % {"n": count}}</div>'
 
 
@@ -210,6 +216,7 @@ def _reason(reason: str | None) -> str:
         "space": _("spaces only"),
         "break": _("line break only"),
         "invisible": _("invisible characters only"),
+        "renumbered": _("Articles renumbered"),
     }.get(reason or "", "")
 
 
@@ -218,13 +225,15 @@ def _counts(comparison: Comparison, swapped: bool) -> dict[str, int]:
     only = (kinds.count("delete"), kinds.count("insert"))
     first, last = reversed(only) if swapped else only
     layout = sum(change.layer == "layout" for change in comparison.cosmetic)
+    renumbered = sum(change.layer == "numbering" for change in comparison.cosmetic)
     return {
         "replaced": kinds.count("replace"),
         "first_only": first,
         "last_only": last,
         "moved": kinds.count("move"),
-        "minor": len(comparison.cosmetic) - layout,
+        "minor": len(comparison.cosmetic) - layout - renumbered,
         "layout": layout,
+        "renumbered": renumbered,
     }
 
 
@@ -242,16 +251,25 @@ SIGNS = {"changed": "≠", "moved": "⇄", "equal": "≠"}
 
 
 def _gutter(
-    row: Row, numbers: list[int], partner: int | None, comparison: Comparison, swapped: bool
+    row: Row,
+    numbers: list[int],
+    partner: int | None,
+    comparison: Comparison,
+    swapped: bool,
+    whose: Sequence[int],
+    index: int,
 ) -> str:
     """The numbers of the row's changes, and what kind of row it is, in a sign that needs no colour."""
     parts = []
+    # A change that goes on from the row before is named there.
+    numbers = [n for n in numbers if whose[n - 1] == index or row.kind == "moved"]
     if numbers:
         sign = SIGNS.get(row.kind) or ("◧" if (row.kind == "left_only") != swapped else "◨")
         first, last = numbers[0], numbers[-1]
         words = str(first) if first == last else f"{first}–{last}"
+        place = f' id="change-{first}"' if whose[first - 1] == index else ""
         parts.append(
-            f'<a class="go" href="#change-{first}" id="change-{first}" data-go="{first}"'
+            f'<a class="go" href="#change-{first}"{place} data-go="{first}"'
             f' data-c="{first}" aria-label="{_("change %(number)s") % {"number": words}}">'
             f'<b aria-hidden="true">{sign}</b> {words}</a>'
         )
@@ -311,6 +329,12 @@ def _marks(
     comparison: Comparison, before: Sequence[int], lines: Sequence[int], total: int
 ) -> Iterator[Mark]:
     """(in left, in right, from, to, first change, last change) of every change, placed by offset within its row."""
+    until = {
+        segment.change: index
+        for index, row in enumerate(comparison.rows)
+        for segment in (*row.left, *row.right)
+        if segment.change
+    }
     for change in comparison.changes:
         if change.kind == "move":
             continue
@@ -328,6 +352,9 @@ def _marks(
         base, size = before[change.row], lines[change.row]
         start = 1000 * (base + size * min(max(min(p[0] for p in places), 0), 1)) / total
         end = 1000 * (base + size * min(max(p[1] for p in places), 1)) / total
+        last = until.get(change.number, change.row)
+        if last > change.row and change.kind in {"delete", "insert"}:
+            end = 1000 * (before[last] + lines[last]) / total
         yield (
             change.left_start < change.left_end,
             change.right_start < change.right_end,

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext as _
 
+from reviews.chips import earlier, quote, shifts
 from reviews.elsewhere import Known, known_passages
 from reviews.labels import Label
 from reviews.models import ReviewItem
@@ -22,8 +23,6 @@ from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
 from screening.evidence.facts import FactChange, fact_changes
 from screening.models import Document
 
-FACTS_SHOWN = 8
-"""Fact changes shown at once; the rest stand in a fold."""
 FACTS_LISTED = 60
 """Fact changes listed at all: two texts that differ throughout differ in their marks, a longer list is not read."""
 EXCERPTS_SHOWN = 8
@@ -94,6 +93,8 @@ class Shown:
     side: str
     title: str
     has_file: bool
+    order: str = ""
+    """Whether it is the earlier or the later of the two, in words, by its own date; empty where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,8 @@ class Fact:
     first: str
     last: str
     places: tuple[tuple[int | None, int | None, int | None, int | None], ...]
+    shifted: bool = False
+    """Articles that merely count on: one entry for all of them."""
 
     @property
     def spots(self) -> str:
@@ -188,7 +191,6 @@ class Reading:
     changes: int
     counts: dict[str, int]
     facts: list[Fact]
-    more_facts: list[Fact]
     excerpts: list[Passage]
     elsewhere: list[Elsewhere]
     checks: list[Check]
@@ -300,15 +302,14 @@ def reading_of(
     long = max(left.chars, right.chars) > LONG_TEXT and not KIN <= rendered.equal_share <= 0.7
     return Reading(
         sides=sides,
-        documents=_in_order(_shown(left, "left"), _shown(right, "right"), sides),
+        documents=_in_order(*_both(left, right), sides),
         brief=_metadata(left, right, sides, brief=True),
         metadata=_metadata(left, right, sides, brief=False),
         html=rendered.html,
         strip=rendered.strip,
         changes=rendered.changes,
         counts=rendered.counts,
-        facts=facts[:FACTS_SHOWN],
-        more_facts=facts[FACTS_SHOWN:FACTS_LISTED],
+        facts=facts[:FACTS_LISTED],
         excerpts=_passages(item, left.raw, right.raw, rendered),
         elsewhere=_elsewhere(item, left.raw, right.raw),
         checks=checks_of(item),
@@ -325,10 +326,19 @@ def _in_order(first: Any, last: Any, sides: str) -> Any:
     return (first, last) if sides == "lr" else (last, first)
 
 
-def _shown(document: Document, side: str) -> Shown:
-    return Shown(
-        document.pk, side, document.title or document.doc_id, bool(document.source_file.size)
+def _both(left: Document, right: Document) -> tuple[Shown, Shown]:
+    first = earlier(left, right)
+    one, other = (
+        Shown(
+            document.pk,
+            side,
+            document.title or document.doc_id,
+            bool(document.source_file.size),
+            "" if not first else _("earlier") if side == first else _("later"),
+        )
+        for document, side in ((left, "left"), (right, "right"))
     )
+    return one, other
 
 
 def _metadata(left: Document, right: Document, sides: str, *, brief: bool) -> list[Line]:
@@ -361,7 +371,10 @@ def _value(document: Document, key: str) -> str:
 def _facts(changes: list[FactChange], left: str, right: str, sides: str) -> list[Fact]:
     """The fact changes, what decides most first; one that recurs with the same words is one entry with its places."""
     places: dict[tuple[str, str, str], list[Any]] = {}
+    shifted = shifts(changes, left, right)
     for change in changes:
+        if change in shifted:
+            continue
         one = _surface(left, change.left_start, change.left_end, change.left)
         other = _surface(right, change.right_start, change.right_end, change.right)
         spot = (change.left_start, change.left_end, change.right_start, change.right_end)
@@ -370,7 +383,10 @@ def _facts(changes: list[FactChange], left: str, right: str, sides: str) -> list
         Fact(kind, str(FACT_NAMES.get(kind, kind)), first, last, tuple(spots))
         for (kind, first, last), spots in places.items()
     ]
-    return sorted(facts, key=lambda fact: LAST.get(fact.kind, 0))
+    if shifted:
+        spots = tuple((c.left_start, c.left_end, c.right_start, c.right_end) for c in shifted)
+        facts.append(Fact("article_number", str(_("Articles renumbered")), "", "", spots, True))
+    return sorted(facts, key=lambda fact: (fact.shifted, LAST.get(fact.kind, 0)))
 
 
 def _surface(raw: str, start: int | None, end: int | None, value: str | None) -> str:
@@ -388,8 +404,7 @@ def _passages(item: ReviewItem, left: str, right: str, rendered: Rendered) -> li
     found = []
     for a, b, c, d in item.candidate.excerpts[:EXCERPTS_SHOWN]:
         if 0 <= a < b <= len(left) and 0 <= c < d <= len(right):
-            quote = " ".join(left[a : a + 40].split())
-            found.append(Passage(a, b, c, d, quote + ("…" if b - a > 40 else "")))
+            found.append(Passage(a, b, c, d, quote(left, a, b)))
     return found
 
 
@@ -404,8 +419,8 @@ def _elsewhere(item: ReviewItem, left: str, right: str) -> list[Elsewhere]:
         text = " ".join(raw[one.start : one.end].split())
         seen = found.get(text)
         if seen is None:
-            quote = text if len(text) <= 40 else text[:39] + "…"
-            seen = Elsewhere("", "", "", "", _words_of(one, inputs), quote, one.sources)
+            said = quote(raw, one.start, one.end)
+            seen = Elsewhere("", "", "", "", _words_of(one, inputs), said, one.sources)
         if one.side == "left" and seen.ls == "":
             seen = replace(seen, ls=one.start, le=one.end)
         elif one.side == "right" and seen.rs == "":

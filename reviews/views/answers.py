@@ -341,4 +341,6 @@ def _state_words() -> dict[str, str]:
         ),
         "select-first": _("Select some text first, then press E."),
         "drop-evidence": _("Remove this evidence"),
+        "rest": _("{n} more"),
+        "fold": _("Fewer"),
     }

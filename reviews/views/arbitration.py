@@ -19,7 +19,7 @@ from dedupreview.people.access import person_of, require
 from dedupreview.people.models import Person
 from reviews import arbitration
 from reviews.errors import ReviewError
-from reviews.items import PairView
+from reviews.items import PairView, is_swapped
 from reviews.models import CauseCode, Judgment, Opinion, ReviewItem, ReviewRound, RoundMember
 from reviews.views import answers
 from reviews.views.items import draft_key, frame, item_for, item_page, pairs_in, read_pair
@@ -43,7 +43,7 @@ def round_for(person: Person, round_id: int) -> ReviewRound:
 @never_cache
 @require_GET
 def conflict_list(request: HttpRequest, round_id: int) -> HttpResponse:
-    """The pairs that wait for this arbitrator: numbers only, so that nothing sways the opinion."""
+    """The pairs that wait for this arbitrator: numbers and titles only, so that nothing sways the opinion."""
     person = person_of(request)
     round = round_for(person, round_id)
     waiting = conflicts_for(round, person)
@@ -52,13 +52,32 @@ def conflict_list(request: HttpRequest, round_id: int) -> HttpResponse:
     )
     context = {
         "round": round,
-        "page": page_of(request, waiting, 50),
+        "page": _titled(page_of(request, waiting, 50), person),
         "opined": opined,
         "first": waiting.first(),
         "waiting": waiting.count(),
         "total": pairs_in(round),
     }
     return render(request, "reviews/conflicts.html", context)
+
+
+def _titled(page: Any, person: Person) -> Any:
+    """``page`` with the two titles of each pair, in the order in which this person sees the texts."""
+    keys = [item.pk for item in page.object_list]
+    both = ("pair__low__collection", "pair__high__collection")
+    # The texts themselves stay where they are: a page of titles need not fetch a hundred of them.
+    items = (
+        ReviewItem.objects.filter(pk__in=keys)
+        .select_related(*both)
+        .defer("pair__low__raw", "pair__high__raw")
+    )
+    pairs = {item.pk: (item.pair.left, item.pair.right) for item in items}
+    for item in page.object_list:
+        first, last = pairs[item.pk]
+        if is_swapped(item, person):
+            first, last = last, first
+        item.titles = [document.title or document.doc_id for document in (first, last)]
+    return page
 
 
 def conflicts_for(round: ReviewRound, person: Person) -> Any:

@@ -14,7 +14,9 @@ from django.views.decorators.http import require_GET
 
 from dedupreview.pages import page_of
 from dedupreview.people.access import person_of, require
+from dedupreview.people.models import Person
 from reviews import judging
+from reviews.items import is_swapped
 from reviews.labels import LABEL_SIGNS, Label
 from reviews.models import Judgment, ReviewItem
 from reviews.views.answers import version_words
@@ -29,7 +31,10 @@ from screening.models import Document
 def my_judgments(request: HttpRequest) -> HttpResponse:
     """The signed-in person's own judgments, latest first; nothing that others said, nor whether they agree."""
     person = person_of(request)
-    page = page_of(request, judging.history_of(person).filter(superseded_by__isnull=True), 50)
+    own = judging.history_of(person).filter(superseded_by__isnull=True)
+    sides = ("item__pair__low", "item__pair__high")
+    named = own.select_related("annotator", *(f"{side}__collection" for side in sides))
+    page = page_of(request, named.defer(*(f"{side}__raw" for side in sides)), 50)
     rows = [_row(judgment) for judgment in page]
     return render(request, "reviews/mine.html", {"page": page, "rows": rows})
 
@@ -50,6 +55,7 @@ def _row(judgment: Judgment) -> dict[str, Any]:
     return {
         "judgment": judgment,
         "item": item,
+        "titles": _titles(item, judgment.annotator),
         "label": judgment.label,
         "name": str(Label(judgment.label).label),
         "sign": LABEL_SIGNS[judgment.label],
@@ -57,6 +63,14 @@ def _row(judgment: Judgment) -> dict[str, Any]:
         "closed": item.state == ReviewItem.State.CLOSED,
         "note": version_words(judgment),
     }
+
+
+def _titles(item: ReviewItem, person: Person) -> list[str]:
+    """The titles of a pair in the order in which the person saw the texts."""
+    both = [item.pair.left, item.pair.right]
+    if is_swapped(item, person):
+        both.reverse()
+    return [document.title or document.doc_id for document in both]
 
 
 def _document(request: HttpRequest, item_id: int, side: str) -> Document:

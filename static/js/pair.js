@@ -81,8 +81,51 @@ function step(kind, by) {
   const at = chips.findIndex((chip) => chip.classList.contains("here"));
   const next = at < 0 ? (by > 0 ? 0 : chips.length - 1) : (at + by + chips.length) % chips.length;
   const chip = chips[next];
-  chip.closest("details")?.setAttribute("open", "");
+  if (chip.closest(".beyond")) unfold(chip.closest("[data-fold]"), true);
   goToSpot(chip);
+}
+
+/* --- Lists of one line ---------------------------------------------------------------------------------------------- */
+
+/* What of a list does not fit into its first line stands behind a button; nothing is folded that would fit. */
+const folds = [...document.querySelectorAll("[data-fold]")];
+
+function unfold(fold, open) {
+  fold.classList.toggle("open", open);
+  fit(fold);
+}
+
+function fit(fold) {
+  const button = fold.querySelector(".rest");
+  const items = [...fold.querySelectorAll("li")];
+  const open = fold.classList.contains("open");
+  if (!open) {
+    button.hidden = true;
+    let beyond = items.filter((item) => item.offsetTop > items[0].offsetTop + 4).length;
+    if (beyond) {
+      /* The button takes some of the line itself. */
+      button.hidden = false;
+      button.textContent = words("rest").replace("{n}", beyond);
+      beyond = items.filter((item) => item.offsetTop > items[0].offsetTop + 4).length;
+      button.textContent = words("rest").replace("{n}", beyond);
+    }
+  } else {
+    button.textContent = words("fold");
+  }
+  button.setAttribute("aria-expanded", String(open));
+  for (const item of items) item.classList.toggle("beyond", !open && item.offsetTop > items[0].offsetTop + 4);
+}
+
+function startFolds() {
+  for (const fold of folds) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "link rest";
+    button.addEventListener("click", () => unfold(fold, !fold.classList.contains("open")));
+    fold.append(button);
+    fit(fold);
+  }
+  addEventListener("resize", () => folds.forEach(fit), { passive: true });
 }
 
 /* --- Article by article --------------------------------------------------------------------------------------------- */
@@ -154,6 +197,7 @@ export function swapSides() {
     const [first, last] = [holder.firstElementChild, holder.lastElementChild];
     [first.textContent, last.textContent] = [last.textContent, first.textContent];
   }
+  folds.forEach(fit);
   for (const holder of document.querySelectorAll("[data-swap-value]")) {
     const [first, second] = holder.querySelectorAll("input[data-side]");
     const chosen = holder.querySelector("input:checked")?.value;
@@ -299,6 +343,7 @@ if (!document.getElementById("guideline")) delete reading.guideline;
 if (!tableLink) delete reading.articles;
 
 readCells(pair);
+startFolds();
 tagKnown();
 greyKnown();
 drawView();

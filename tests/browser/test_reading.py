@@ -316,3 +316,43 @@ def _faults(axe: Any, page: Page, where: str) -> list[tuple[str, str, str]]:
         for violation in violations
         for node in violation["nodes"]
     ]
+
+
+MANY = tuple(
+    "".join(f"第{n}户面积{n + 30 + by}平方米，租金{n * 50 + by}元。\n" for n in range(1, 40))
+    for by in (1, 2)
+)
+
+
+@pytest.mark.parametrize("pair", [MANY, ("短文甲。", "短文乙。")])
+def test_texts_begin_on_the_first_screen_and_the_bar_stands_at_its_end(
+    transactional_db: None, sign_in: SignIn, live_server: Any, pair: tuple[str, str]
+) -> None:
+    page = opened(Desk([pair]), sign_in, live_server)
+    page.set_viewport_size({"width": 1366, "height": 800})
+    top, bar, end, height = page.evaluate(
+        """() => {
+          const box = (one) => document.querySelector(one).getBoundingClientRect();
+          return [box('.texts').top, box('.judge').top, box('.judge').bottom, innerHeight];
+        }"""
+    )
+    # Ten lines of text at least, whatever was found.
+    assert bar - top > 320
+    assert end == height
+
+
+def test_what_does_not_fit_one_line_is_counted_and_one_press_away(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    page = opened(Desk([MANY]), sign_in, live_server)
+    rest = page.locator(".rest").first
+    hidden = page.locator(".one-line .beyond").count()
+    assert hidden > 40
+    assert rest.inner_text() == f"其余 {hidden} 处"
+    rest.click()
+    assert page.locator(".one-line .beyond").count() == 0
+    rest.click()
+    assert page.locator(".one-line .beyond").count() == hidden
+    for _ in range(12):
+        page.keyboard.press("f")
+    assert page.locator("[data-spot].here").is_visible()

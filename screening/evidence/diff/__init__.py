@@ -1,8 +1,9 @@
 """The comparison of two raw texts, for a person to read.
 
 Paragraphs are set side by side first, then compared character by character, dense changes word by word;
-blocks that stand elsewhere are moves. Three layers: exact changes, differences that normalisation
-removes (width, punctuation, script, case), layout (spaces, breaks, invisible characters). All offsets
+blocks that stand elsewhere are moves. Layers: exact changes, differences that normalisation removes
+(width, punctuation, script, case), layout (spaces, breaks, invisible characters), and article numbers
+that only count on. All offsets
 are code points of the raw texts. The same texts give the same comparison always: nothing depends on
 time, load or hash seed.
 """
@@ -25,6 +26,7 @@ from .numbering import assemble
 from .numbers import Numbers, whole_numbers
 from .pieces import Piece, pieces_of
 from .rows import Group, paragraph_groups
+from .shifts import mark_shifts
 from .sides import INVISIBLE, SideText
 from .words import inner_blocks, tokenizer
 
@@ -42,7 +44,7 @@ __all__ = [
     "warm",
 ]
 
-ENGINE_VERSION = "2"
+ENGINE_VERSION = "3"
 """Changes whenever the same two texts may be shown differently; stored with every judgment."""
 
 
@@ -90,4 +92,5 @@ def compare(left: str, right: str) -> Comparison:
         for move in find_moves(a, b, [piece for row in rows for piece in row])
     ]
     cut_moves(a, b, moves)
+    mark_shifts(a, b, groups, rows)
     return assemble(ENGINE_VERSION, a, b, groups, rows, moves)

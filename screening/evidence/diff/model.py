@@ -9,8 +9,10 @@ from typing import Literal
 Op = Literal["equal", "delete", "insert", "replace", "move", "cosmetic"]
 RowKind = Literal["equal", "changed", "left_only", "right_only", "moved"]
 ChangeKind = Literal["delete", "insert", "replace", "move"]
-Layer = Literal["exact", "normalised", "layout"]
-Reason = Literal["punctuation", "width", "script", "case", "space", "break", "invisible"]
+Layer = Literal["exact", "normalised", "layout", "numbering"]
+Reason = Literal[
+    "punctuation", "width", "script", "case", "space", "break", "invisible", "renumbered"
+]
 Side = Literal["left", "right"]
 
 
@@ -43,7 +45,8 @@ class Row:
     ``left_number`` and ``right_number`` count paragraphs from 1, ``None`` for an empty side. ``moves``
     are the moves whose block lies in this row. ``layer`` is the strongest difference in the row, ``None``
     where both sides are equal to the code point; a row of kind ``equal`` may differ in layout or
-    normalised characters. ``collapse`` says that nothing in or beside the row differs.
+    normalised characters. ``collapse`` says that nothing in or beside the row differs but article numbers
+    that count on.
     """
 
     kind: RowKind
@@ -61,7 +64,8 @@ class Change:
     """An exact difference, numbered from 1 in reading order; for a move, both places.
 
     Offsets are code points; for a mere insertion the left span is empty and says where, and vice versa.
-    ``row`` is the index of the row that shows it first.
+    ``row`` is the index of the row that shows it first; paragraphs that follow one another on one side only are one
+    change, each article of a statute its own.
     """
 
     number: int
@@ -77,7 +81,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class CosmeticChange:
-    """A difference of width, punctuation, script, case, space, line break or invisible characters."""
+    """A difference of width, punctuation, script, case, space, line break or invisible characters, or a number that
+    counts on.
+    """
 
     number: int
     layer: Layer

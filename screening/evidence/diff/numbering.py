@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from dataclasses import replace
 
 from .model import (
     Change,
@@ -21,11 +22,17 @@ from .model import (
 from .moves import MovedBlock, move_groups
 from .pieces import Inner, Piece
 from .rows import Group
-from .sides import INVISIBLE, SideText
+from .sides import ARTICLE, INVISIBLE, SideText
 
 _LONG = 400
 _SHOWN = 100
-_STRENGTH: dict[Layer | None, int] = {None: 0, "layout": 1, "normalised": 2, "exact": 3}
+_STRENGTH: dict[Layer | None, int] = {
+    None: 0,
+    "numbering": 1,
+    "layout": 2,
+    "normalised": 3,
+    "exact": 4,
+}
 
 
 class _Assembly:
@@ -42,6 +49,8 @@ class _Assembly:
         self.leaders = move_groups(moves)
         self.spans = self._move_spans()
         self.row = 0
+        self.alone = False
+        self.open: tuple[int, int] | None = None
 
     def _move_spans(self) -> dict[int, tuple[int, int, int, int]]:
         """Raw spans of each group of moves, by its first move."""
@@ -58,6 +67,28 @@ class _Assembly:
     ) -> int:
         number = len(self.changes) + 1
         self.changes.append(Change(number, kind, l0, l1, r0, r1, self.row, move))
+        return number
+
+    def paragraph(self, kind: ChangeKind, l0: int, l1: int, r0: int, r1: int) -> int:
+        """A change, or its continuation where the paragraph before stands on this side alone too.
+
+        A table of contents or a file's header is one thing that was left out; each article is one of its own.
+        """
+        if not self.alone:
+            return self.change(kind, l0, l1, r0, r1)
+        raw, start = (self.left.raw, l0) if kind == "delete" else (self.right.raw, r0)
+        if self.open is not None and not ARTICLE.match(raw, start):
+            number, row = self.open
+            last = self.changes[number - 1]
+            if last.kind == kind and row in (self.row, self.row - 1):
+                if kind == "delete":
+                    self.changes[number - 1] = replace(last, left_end=l1)
+                else:
+                    self.changes[number - 1] = replace(last, right_end=r1)
+                self.open = number, self.row
+                return number
+        number = self.change(kind, l0, l1, r0, r1)
+        self.open = number, self.row
         return number
 
     def move(self, index: int) -> tuple[int, int]:
@@ -125,7 +156,7 @@ def _different(asm: _Assembly, piece: Piece, left: list[Segment], right: list[Se
                     )
                 )
             else:
-                number = asm.change("delete", part.start, part.end, piece.r0, piece.r0)
+                number = asm.paragraph("delete", part.start, part.end, piece.r0, piece.r0)
                 left.append(
                     _segment(asm.left, "delete", part.start, part.end, change=number, layer="exact")
                 )
@@ -134,7 +165,7 @@ def _different(asm: _Assembly, piece: Piece, left: list[Segment], right: list[Se
     for part in theirs:
         if part.move is None:
             op: Op = "replace" if together else "insert"
-            number = shared or asm.change("insert", piece.l1, piece.l1, part.start, part.end)
+            number = shared or asm.paragraph("insert", piece.l1, piece.l1, part.start, part.end)
             right.append(
                 _segment(asm.right, op, part.start, part.end, change=number, layer="exact")
             )
@@ -178,6 +209,7 @@ def _row(asm: _Assembly, group: Group, pieces: list[Piece]) -> Row:
     left: list[Segment] = []
     right: list[Segment] = []
     layer: Layer | None = None
+    asm.alone = group.p0 == group.p1 or group.q0 == group.q1
     for piece in pieces:
         here: Layer | None = piece.layer
         if piece.op == "equal":
@@ -190,6 +222,9 @@ def _row(asm: _Assembly, group: Group, pieces: list[Piece]) -> Row:
             _different(asm, piece, left, right)
         if _STRENGTH[here] > _STRENGTH[layer]:
             layer = here
+    if asm.open is not None and asm.alone and layer != "exact":
+        # a line of mere marks between two paragraphs of one side does not part them
+        asm.open = asm.open[0], asm.row
     moves = tuple(sorted({s.move for s in (*left, *right) if s.move is not None}))
     return Row(
         _row_kind(group, left, right, layer),
@@ -215,8 +250,8 @@ def _row_kind(
 
 
 def _collapsed(rows: list[Row]) -> tuple[Row, ...]:
-    """Mark equal rows with nothing but equal rows beside them."""
-    plain = [row.layer is None for row in rows]
+    """Mark rows in and beside which nothing differs but numbers that count on."""
+    plain = [row.layer in (None, "numbering") for row in rows]
     result = []
     for at, row in enumerate(rows):
         around = plain[max(0, at - 1) : at + 2]

@@ -49,7 +49,7 @@ def _linked(left: SideText, right: SideText, gap: Group) -> list[Group]:
             _credit(left, right, Block(block.i + a0, block.j + b0, block.size), shared)
     groups: list[Group] = []
     for (p, q), size in sorted(shared.items()):
-        shorter = min(left.ends[p] - left.starts[p], right.ends[q] - right.starts[q])
+        shorter = min(left.ends[p] - left.words[p], right.ends[q] - right.words[q])
         if size < _SHARE * shorter:
             continue
         if groups and (p < groups[-1].p1 or q < groups[-1].q1):
@@ -69,7 +69,10 @@ def _credit(
         size = min(rest, left.ends[p] - i, right.ends[q] - j)
         if size <= 0:
             return
-        shared[p, q] = shared.get((p, q), 0) + size
+        # two articles are not one because both have a number
+        words = size - max(0, left.words[p] - i, right.words[q] - j)
+        if words > 0:
+            shared[p, q] = shared.get((p, q), 0) + words
         i, j, rest = i + size, j + size, rest - size
 
 

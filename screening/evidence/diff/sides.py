@@ -18,6 +18,9 @@ _LEFT_OUT = re.compile(
     rf"[\s{_INVISIBLE}{_PUNCTUATION}`|]+|[-<>](?![\d.])|\.(?!\d)|(?<!\d)[.*#]|\*(?!\d)"
 )
 _SPACE = re.compile(rf"[\s{_INVISIBLE}]*")
+NUMERAL = r"[零〇○一二三四五六七八九十百千\d０-９]"
+ARTICLE = re.compile(rf"[\s#*>]*第[ \u3000]?{NUMERAL}{{1,7}}[ \u3000]?条")
+"""How a paragraph begins that is an article of its own."""
 _PARAGRAPH = re.compile(r"[^\n\r]*(?:\r\n|[\n\r])(?:[ \t\u3000]*(?:\r\n|[\n\r]))*|[^\n\r]+")
 
 
@@ -38,7 +41,7 @@ def _table() -> dict[int, str]:
 class SideText:
     """A raw text, its comparable characters ``norm`` and the raw index of each (``raw_at``)."""
 
-    __slots__ = ("ends", "norm", "paragraphs", "raw", "raw_at", "starts")
+    __slots__ = ("ends", "norm", "paragraphs", "raw", "raw_at", "starts", "words")
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
@@ -54,6 +57,11 @@ class SideText:
             self.paragraphs[0] = (0, self.paragraphs[0][1])
         self.starts = [bisect_left(self.raw_at, start) for start, _ in self.paragraphs]
         self.ends = [*self.starts[1:], len(self.norm)][: len(self.starts)]
+        # where the words of a paragraph begin behind the number of its article
+        self.words = [
+            bisect_left(self.raw_at, head.end()) if (head := ARTICLE.match(raw, start)) else first
+            for (start, _), first in zip(self.paragraphs, self.starts, strict=True)
+        ]
 
     def key(self, paragraph: int) -> str:
         """Comparable characters of a paragraph."""

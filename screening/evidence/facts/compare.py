@@ -11,6 +11,7 @@ from rapidfuzz.distance import Indel
 
 from ..align import Block, matching_blocks
 from .around import names_at, own_lines, words_at
+from .extract import MASKS
 from .model import Fact, FactChange, FactKind, FactSheet
 from .stated import differing, stated_dates
 
@@ -41,6 +42,7 @@ _LEVEL = re.compile(r"[条款项目章节编部]")
 _LEVELS = re.compile("[省市县区乡镇村地部厅校院]级|国家级")
 _BARE_MEASURES = frozenset("件份项套台次")
 _BIG = frozenset("万亿")
+_ARTICLE_MASK = MASKS["article_number"]
 
 
 def _words_kind(a: Fact, b: Fact) -> FactKind:
@@ -344,6 +346,20 @@ def _touches(change: FactChange, spans: Sequence[SharedSpan]) -> bool:
     return False
 
 
+def _from_its_number(a: str, b: str, blocks: list[Block]) -> list[Block]:
+    """``blocks`` such that an article put in begins with its own number, not behind that of the one before it."""
+    result = list(blocks)
+    for at in range(len(result) - 1):
+        before, after = result[at], result[at + 1]
+        i0, j0 = before.i + before.size, before.j + before.size
+        if before.size and (i0 == after.i) != (j0 == after.j):
+            text, start, end = (a, i0, after.i) if i0 < after.i else (b, j0, after.j)
+            if text[start - 1] == text[end - 1] == _ARTICLE_MASK:
+                result[at] = Block(before.i, before.j, before.size - 1)
+                result[at + 1] = Block(after.i - 1, after.j - 1, after.size + 1)
+    return [block for block in result if block.size]
+
+
 def compare_facts(
     left: FactSheet, right: FactSheet, shared_spans: Sequence[SharedSpan] | None = None
 ) -> tuple[FactChange, ...]:
@@ -356,6 +372,7 @@ def compare_facts(
         blocks = [Block(0, 0, len(left.skeleton))]
     else:
         blocks = matching_blocks(left.skeleton, right.skeleton)
+    blocks = _from_its_number(left.skeleton, right.skeleton, blocks)
     comparison = _Comparison(left, right, blocks)
     for at, (i, j, size) in enumerate(blocks):
         first = bisect_left(left.places, i)
