@@ -16,7 +16,10 @@ from screening.documents import InputDocument
 from screening.text.normalise import NormaliseOptions
 from screening.text.table import Keep
 
-CHANNELS: tuple[str, ...] = ("exact", "doc_number", "minhash", "passages", "templates")
+DEFAULT_CHANNELS: tuple[str, ...] = ("exact", "doc_number", "minhash", "passages", "templates")
+"""The channels of a run that names none."""
+
+CHANNELS: tuple[str, ...] = (*DEFAULT_CHANNELS, "simhash", "lines")
 """Every channel this engine has, in the order in which a candidate names them."""
 
 SHINGLE_HASH = "mix64-high32/1"
@@ -58,10 +61,13 @@ class ScreeningConfig:
     compared signature by signature, so that banding loses nothing. Templates: ``template_share`` of the shorter text,
     and ``template_least`` characters or two fifths of it, lie under grams of at most ``template_cap`` texts, and shared runs
     average ``template_run`` characters: common turns of phrase scattered over long texts are no form.
+    ``simhash_distance``: bits, 3 to 6, for candidates and reports alike; 0 takes both from the length of the texts.
+    ``simhash_weights``: what a word weighs. ``line_times``: a line that stands more often in a source is boilerplate;
+    rarer ones of ``line_least`` characters in all make a pair.
     """
 
     preset_name: str = "default"
-    channels: tuple[str, ...] = CHANNELS
+    channels: tuple[str, ...] = DEFAULT_CHANNELS
     keep: Keep = "alphanumeric"
     casefold: bool = True
     fold_script: bool = True
@@ -86,6 +92,10 @@ class ScreeningConfig:
     template_least: int = 32
     template_run: int = 16
     family_size: int = 4
+    simhash_distance: int = 0
+    simhash_weights: Literal["frequency", "tfidf"] = "frequency"
+    line_times: int = 6
+    line_least: int = 24
     exhaustive: bool = False
     strata: tuple[Stratum, ...] = field(default=())
 
@@ -307,6 +317,12 @@ def _check(c: ScreeningConfig) -> None:
         raise ConfigError(
             "Passages have 16 characters or more; the cap on their documents is 100 or more."
         )
+    if c.simhash_distance not in (0, 3, 4, 5, 6) or c.simhash_weights not in ("frequency", "tfidf"):
+        raise ConfigError(
+            "A SimHash distance is 3 to 6, or 0 for that of the length; weights are frequency or tfidf."
+        )
+    if c.line_times < 1 or c.line_least < 1:
+        raise ConfigError("Lines are counted from one time and one character on.")
     for s in c.strata:
         if s.field not in ("source_id", "language", "doc_type"):
             raise ConfigError(
