@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dedupreview.people.models import Person
-from reviews.models import ReviewItem, ReviewRound, ReviewSlot, ReviewTable, RoundMember
+from reviews.models import (
+    Judgment,
+    ReviewItem,
+    ReviewRound,
+    ReviewSlot,
+    ReviewTable,
+    RoundMember,
+)
+from reviews.rounds import pairs_in
 from screening.models import Collection, DocumentImport, ScreeningRun
 
 
@@ -60,7 +68,6 @@ def queues_of(person: Person) -> list[Queue]:
             members__part=RoundMember.Part.ANNOTATOR,
             members__active=True,
         )
-        .annotate(pairs=Count("items", distinct=True))
         .order_by("-pk")
     )
     mine = dict(
@@ -69,25 +76,24 @@ def queues_of(person: Person) -> list[Queue]:
         .annotate(Count("pk"))
         .order_by()
     )
-    return [Queue(round, mine.get(round.pk, 0), round.pairs) for round in rounds]
+    return [Queue(round, mine.get(round.pk, 0), pairs_in(round)) for round in rounds]
 
 
-def conflicts_of(person: Person) -> list[ReviewRound]:
-    """Open rounds in which the person arbitrates; ``waiting`` conflicts are those they have not judged themselves."""
-    conflict = Q(items__state=ReviewItem.State.CONFLICT)
-    own = ReviewItem.objects.filter(judgments__annotator=person)
-    return list(
-        ReviewRound.objects.filter(
-            state=ReviewRound.State.OPEN,
-            members__person=person,
-            members__part=RoundMember.Part.ARBITRATOR,
-            members__active=True,
-        )
-        .annotate(
-            waiting=Count("items", filter=conflict & ~Q(items__in=own.values("pk")), distinct=True)
-        )
-        .order_by("-pk")
+def conflicts_of(person: Person) -> list[tuple[ReviewRound, int]]:
+    """Open rounds in which the person arbitrates, each with the conflicts that they have not judged themselves."""
+    rounds = ReviewRound.objects.filter(
+        state=ReviewRound.State.OPEN,
+        members__person=person,
+        members__part=RoundMember.Part.ARBITRATOR,
+        members__active=True,
+    ).order_by("-pk")
+    own = Judgment.objects.filter(item=OuterRef("pk"), annotator=person)
+    # From the conflicts, not from the rounds: there are few of those among a million pairs.
+    conflicts = ReviewItem.objects.filter(
+        ~Exists(own), round__in=rounds.order_by(), state=ReviewItem.State.CONFLICT
     )
+    waiting = dict(conflicts.order_by().values_list("round").annotate(number=Count("pk")))
+    return [(round, waiting.get(round.pk, 0)) for round in rounds]
 
 
 def _latest_collection() -> Collection | None:

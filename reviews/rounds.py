@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -315,15 +317,17 @@ def progress(round: ReviewRound) -> Progress:
     """
     states = ReviewItem.State
     # Grouped by an index's leading columns, and seats looked at only where an item's state does not tell them: a round
-    # of a million pairs is counted while somebody watches.
+    # of a million pairs is counted while somebody watches. Of two seats, a pair that waits has one filled.
     by_state: dict[str, int] = dict(
         round.items.order_by().values_list("state").annotate(number=Count("pk"))
     )
     arbitrated = round.items.filter(closed_by=ReviewItem.ClosedBy.ARBITRATION).count()
     closed, conflict = by_state.get(states.CLOSED, 0), by_state.get(states.CONFLICT, 0)
-    partly = ReviewSlot.objects.filter(
-        item__round=round, item__state=states.WAITING, state=ReviewSlot.State.FILLED
-    ).count()
+    partly = by_state.get(states.WAITING, 0)
+    if round.judgments_per_item > 2 and partly:
+        partly = ReviewSlot.objects.filter(
+            item__round=round, item__state=states.WAITING, state=ReviewSlot.State.FILLED
+        ).count()
     items = sum(by_state.values())
     return Progress(
         items=items,
@@ -338,6 +342,22 @@ def progress(round: ReviewRound) -> Progress:
     )
 
 
+def pairs_in(round: ReviewRound) -> int:
+    """How many pairs a round has. They are chosen when it is opened and never change: a million need no recount."""
+    return _pairs_in(round.pk, round.created_at)
+
+
+@lru_cache(maxsize=256)
+def _pairs_in(round_id: int, _opened: datetime) -> int:
+    return ReviewItem.objects.filter(round_id=round_id).count()
+
+
+def closed_in(rounds: Iterable[ReviewRound]) -> dict[int, int]:
+    """Round → how many of its pairs are closed, by one look at the index of states."""
+    rows = ReviewItem.objects.filter(round__in=rounds, state=ReviewItem.State.CLOSED)
+    return dict(rows.order_by().values_list("round").annotate(number=Count("pk")))
+
+
 @dataclass(frozen=True)
 class OwnProgress:
     """What an annotator may know of the progress: their own answers, of how many pairs."""
@@ -349,7 +369,7 @@ class OwnProgress:
 def own_progress(round: ReviewRound, person: Person) -> OwnProgress:
     """How many pairs of the round the person has judged (surplus included), of how many."""
     judged = Judgment.objects.filter(item__round=round, annotator=person, version=1)
-    return OwnProgress(judged.values("item").distinct().count(), round.items.count())
+    return OwnProgress(judged.values("item").distinct().count(), pairs_in(round))
 
 
 def rounds_of(person: Person) -> Iterable[ReviewRound]:

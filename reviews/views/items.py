@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, get_args
 
 from django.contrib import messages
@@ -33,6 +32,7 @@ from reviews.models import (
     SeatLapse,
 )
 from reviews.reading import Reading, checks_of, reading_of
+from reviews.rounds import pairs_in
 from reviews.samechange import same_change
 from reviews.views import answers
 
@@ -138,16 +138,6 @@ def nothing(request: HttpRequest, round: ReviewRound, why: str | None) -> HttpRe
         item__round=round, person=person, how=SeatDecline.How.RECUSE
     ).count()
     return render(request, "reviews/nothing.html", context)
-
-
-def pairs_in(round: ReviewRound) -> int:
-    """How many pairs a round has. They are chosen when it is opened and never change: a million need no recount."""
-    return _pairs_in(round.pk, round.created_at)
-
-
-@lru_cache(maxsize=256)
-def _pairs_in(round_id: int, _opened: datetime) -> int:
-    return ReviewItem.objects.filter(round_id=round_id).count()
 
 
 def judged_by(person: Person, round: ReviewRound) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -18,7 +18,7 @@ from reviews import rounds as services
 from reviews import tables
 from reviews.errors import ReviewError
 from reviews.forms import GuidelineForm, RoundForm, SignOffForm
-from reviews.models import ReviewItem, ReviewRound, RoundMember
+from reviews.models import ReviewRound, RoundMember
 from reviews.quality import Quality
 from reviews.selection import Selection
 from screening.models import Collection, ScreeningRun
@@ -28,15 +28,11 @@ from screening.models import Collection, ScreeningRun
 @require_safe
 def round_list(request: HttpRequest) -> HttpResponse:
     """All rounds, the newest first."""
-    rows = (
-        ReviewRound.objects.select_related("collection")
-        .annotate(
-            item_count=Count("items"),
-            closed_count=Count("items", filter=Q(items__state=ReviewItem.State.CLOSED)),
-        )
-        .order_by("-pk")
-    )
-    context = {"page": page_of(request, rows, 50), "section": "rounds"}
+    rows = ReviewRound.objects.select_related("collection").order_by("-pk")
+    page = page_of(request, rows, 50)
+    closed = services.closed_in(list(page.object_list))
+    listed = [(row, services.pairs_in(row), closed.get(row.pk, 0)) for row in page.object_list]
+    context = {"page": page, "rounds": listed, "section": "rounds"}
     return render(request, "reviews/round_list.html", context)
 
 

@@ -44,7 +44,8 @@ def item_list(request: HttpRequest, round_id: int) -> HttpResponse:
     state = request.GET.get("state", "")
     if state in ReviewItem.State.values:
         rows = rows.filter(state=state)
-    page = page_of(request, rows.order_by("position", "pk"), 50)
+    known = None if state in ReviewItem.State.values else rounds.pairs_in(round)
+    page = page_of(request, rows.order_by("position"), 50, known, key="position")
     items = list(page.object_list)
     context = {
         "round": round,

@@ -167,7 +167,13 @@ def candidate_list(request: HttpRequest, run_id: int) -> HttpResponse:
         "collection": run.collection,
         "form": form,
         "filtered": bool(wanted),
-        "page": page_of(request, rows, 50, None if wanted else run.candidate_count),
+        "page": page_of(
+            request,
+            rows,
+            50,
+            None if wanted else run.candidate_count,
+            key="rank" if sort == "rank" else "",
+        ),
         "section": "collections",
     }
     return render(request, "screening/candidate_list.html", context)
