@@ -47,6 +47,8 @@ def read_docx(data: bytes, limits: Limits) -> PlainText | Problem:
         return error.problem
     except KeyError:
         return Problem("docx_no_text", "It is no Word file, or its text part is missing")
+    except RecursionError:
+        return Problem("docx_too_deep", "The file nests its parts deeper than any text does")
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, NotImplementedError,
             RuntimeError) as error:  # fmt: skip
         return Problem("archive_broken", "The archive is damaged: %(error)s", {"error": str(error)})
@@ -75,6 +77,7 @@ class _Reader:
     parts: _Parts
     tracked: bool = False
     hidden: int = 0
+    embedded: int = 0
     numbering: Numbering = field(default_factory=Numbering)
     notes: dict[tuple[str, str], etree._Element] = field(default_factory=dict)
     carried: str = ""
@@ -114,6 +117,14 @@ class _Reader:
                     {"count": self.hidden},
                 )
             )
+        if self.embedded:
+            found.append(
+                Problem(
+                    "embedded_parts",
+                    "%(count)s files embedded in the text were not read",
+                    {"count": self.embedded},
+                )
+            )
         apart = self._apart()
         if apart:
             found.append(
@@ -146,19 +157,25 @@ class _Reader:
                 yield from self._paragraph(child)
             elif child.tag == W + "tbl":
                 yield from self._table(child)
+            elif child.tag == W + "altChunk":
+                self.embedded += 1
+            elif child.tag == W + "sdt" and _asks_for_text(child):
+                continue
             elif child.tag not in _GONE and isinstance(child.tag, str):
                 yield from self._blocks(child)  # content controls, accepted insertions, custom XML
 
     def _paragraph(self, paragraph: etree._Element) -> Iterator[str]:
-        number = self.numbering.before(paragraph)
+        merged = _mark_is_gone(paragraph)
+        # What is merged into the next paragraph is none of its own and has no number.
+        number = "" if merged else self.numbering.before(paragraph)
         pieces: list[str] = []
         after: list[etree._Element] = []
         self._inline(paragraph, pieces, after)
         if after and after[0].tag == W + "txbxContent" and _starts_with_box(paragraph):
             yield from self._blocks(after.pop(0))
-        text = self.carried + ("" if self.carried else number) + "".join(pieces)
+        text = number + self.carried + "".join(pieces)
         self.carried = ""
-        if paragraph.find(f"{W}pPr/{W}rPr/{W}del") is not None:
+        if merged:
             self.tracked = True
             self.carried = text
         else:
@@ -180,13 +197,16 @@ class _Reader:
                 after.append(child)
             elif tag in (W + "footnoteReference", W + "endnoteReference"):
                 kind = "footnote" if "footnote" in tag else "endnote"
-                note = self.notes.get((kind, child.get(W + "id", "")))
-                if note is not None and note not in after:
+                # Taken out: a note stands once, and one that refers to itself has an end.
+                note = self.notes.pop((kind, child.get(W + "id", "")), None)
+                if note is not None:
                     after.append(note)
             elif tag == W + "sym":
                 pieces.append(_symbol(child.get(W + "char", "")))
-            elif tag == W + "r" and child.find(f"{W}rPr/{W}vanish") is not None:
+            elif tag == W + "r" and _is_on(child.find(f"{W}rPr/{W}vanish")):
                 self.hidden += sum(len(text.text or "") for text in child.iter(W + "t"))
+            elif tag == W + "sdt" and _asks_for_text(child):
+                continue
             elif tag not in _GONE and tag != W + "pPr" and isinstance(tag, str):
                 self._inline(child, pieces, after)
 
@@ -204,6 +224,23 @@ class _Reader:
                 cells.append(" ".join(line for line in self._blocks(cell) if line.strip()))
                 self.carried = ""
             yield "\t".join(cells)
+
+
+def _mark_is_gone(paragraph: etree._Element) -> bool:
+    """Whether the end of the paragraph was deleted or moved away, so that it runs on into the next one."""
+    marks = paragraph.find(f"{W}pPr/{W}rPr")
+    return marks is not None and any(
+        marks.find(W + name) is not None for name in ("del", "moveFrom")
+    )
+
+
+def _is_on(switch: etree._Element | None) -> bool:
+    return switch is not None and switch.get(W + "val", "1") not in {"0", "false", "off"}
+
+
+def _asks_for_text(control: etree._Element) -> bool:
+    """Whether a content control is still empty and shows what to type into it, which is no text."""
+    return _is_on(control.find(f"{W}sdtPr/{W}showingPlcHdr"))
 
 
 def _starts_with_box(paragraph: etree._Element) -> bool:

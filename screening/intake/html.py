@@ -13,6 +13,7 @@ from screening.documents import Problem
 from screening.intake import encodings
 from screening.intake.fields import field_of, length_problem
 from screening.intake.limits import Limits
+from screening.intake.mainpart import BLOCKS, MainPart, empty, flat
 from screening.intake.plain import PlainText, finished
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -37,19 +38,7 @@ LONGEST_DEPTH = 250
 _UNSEEN = frozenset(
     "script style noscript template head title meta link iframe object embed svg canvas audio video map select option datalist input textarea button dialog".split()
 )
-_AROUND = frozenset("nav header footer aside form menu".split())
-_BLOCKS = frozenset(
-    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead tr ul caption".split()
-)
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_MAIN_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:ucap-content|trs_editor|trs_ueditor|pages_content|zoom|article|article[-_]?(?:content|body|con)|content[-_]?(?:text|body|main|con)?|main[-_]?(?:content|text)|entry[-_]content|post[-_](?:content|body)|detail[-_]?(?:content|con)?|view|xxgk_content|news_content)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-_AROUND_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|menu|breadcrumbs?|crumbs?|sidebar|footer|foot|copyright|share|related|recommend|comments?|pagination|pager|toolbar|login|search|advert|ads?|banner|site-?header)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
 _LABEL_ENDS = re.compile(r"[\s:：\u3000\u00a0]+$")
 _UNMAPPED_LABELS = frozenset(
     "索引号 主题分类 主题词 信息分类 信息索引号 有效性 效力状态 公开方式 公开范围 公开责任部门 生成日期 体裁分类 服务对象分类".split()
@@ -131,15 +120,19 @@ class _Page:
         self.left_out: list[str] = []
 
     def read(self, warnings: tuple[Problem, ...]) -> PlainText | Problem:
-        title = self.root.findtext(".//title")
+        title = " ".join((self.root.findtext(".//title") or "").split())
         self._drop_unseen()
-        for table in list(self.body.iter("table")):
+        for table in list(self.body.iter("table", "ul", "dl")):
             if table.getparent() is not None and self._is_facts(table):
-                _remove(table)
-        main = self._main()
-        text = "\n".join(_lines(main))
-        if title and title.strip():
-            self.metadata.setdefault("title", " ".join(title.split()))
+                empty(table)
+        part = MainPart(self.body, title)
+        lines = list(_lines(part.find()))
+        self.left_out = part.left_out
+        if part.heading:
+            lines.insert(0, part.heading)
+        text = _NOT_XML.sub("", "\n".join(lines))
+        if title:
+            self.metadata.setdefault("title", self._named_in(title))
         # A page is not refused for a heading that is no heading.
         fitting = {k: v for k, v in self.metadata.items() if length_problem(k, str(v)) is None}
         return finished(text, fitting, (*warnings, *self._said()))
@@ -169,13 +162,13 @@ class _Page:
                 or element.get("aria-hidden") == "true"
                 or _HIDDEN.search(element.get("style", ""))
             ):
-                _remove(element)
+                empty(element)
 
     def _is_facts(self, table: etree._Element) -> bool:
-        """Whether a table is the page's own table of facts (索引号, 发文字号, …); what it says is then noted."""
-        if any(True for _ in table.iterdescendants("table")):
+        """Whether a table or list is the page's own one of facts (索引号, 发文字号, …); what it says is then noted."""
+        if any(True for _ in table.iterdescendants("table", "ul", "dl")):
             return False
-        cells = [_flat(cell) for cell in table.iter("td", "th")]
+        cells = [flat(cell) for cell in table.iter("td", "th", "li", "dt", "dd")]
         if not 2 <= len(cells) <= 60 or sum(map(len, cells)) > 3000:
             return False
         pairs: list[tuple[str, str]] = []
@@ -207,73 +200,13 @@ class _Page:
                 self.facts.append(f"{label}={value}")
         return True
 
-    def _main(self) -> etree._Element:
-        """The element that holds the text: a named one if it holds most of what is no link, else the whole page."""
-        for element in list(self.body.iter()):
-            if element is self.body or not isinstance(element.tag, str):
-                continue
-            names = f"{element.get('id', '')} {element.get('class', '')}"
-            role = element.get("role", "")
-            around = (
-                element.tag in _AROUND
-                or role in {"navigation", "banner", "contentinfo", "complementary", "search"}
-                or _AROUND_NAMES.search(names)
-            )
-            if around and (_link_share(element) > 0.4 or len(_flat(element)) < 300):
-                self._leave_out(element)
-        whole = len(_flat(self.body))
-        best: etree._Element | None = None
-        for element in self.body.iter("article", "main", "div", "section", "td"):
-            names = f"{element.get('id', '')} {element.get('class', '')}"
-            named = element.tag in {"article", "main"} or element.get("role") == "main"
-            if not named and not _MAIN_NAMES.search(names):
-                continue
-            size = len(_flat(element))
-            if size > 0.5 * whole and size > 40:
-                best = element
-        if best is None:
-            for element in list(self.body.iter("ul", "ol", "div", "p")):
-                text = _flat(element)
-                if element.getparent() is not None and len(text) > 4 and _link_share(element) > 0.8:
-                    self._leave_out(element)
-            return self.body
-        for element in [best, *best.iterancestors()]:
-            if element is self.body:
-                break
-            parent = element.getparent()
-            for sibling in parent if parent is not None else ():
-                if sibling is not element and isinstance(sibling.tag, str):
-                    self.left_out.append(_flat(sibling))
-        return best
-
-    def _leave_out(self, element: etree._Element) -> None:
-        self.left_out.append(_flat(element))
-        _remove(element)
-
-
-def _remove(element: etree._Element) -> None:
-    """Take an element out of its tree; what follows it stays."""
-    parent = element.getparent()
-    if parent is None:
-        return
-    if element.tail:
-        before = element.getprevious()
-        if before is not None:
-            before.tail = _NOT_XML.sub("", (before.tail or "") + element.tail)
-        else:
-            parent.text = _NOT_XML.sub("", (parent.text or "") + element.tail)
-    parent.remove(element)
-
-
-def _flat(element: etree._Element) -> str:
-    return "".join(map(str, element.itertext(with_tail=False))).strip()
-
-
-def _link_share(element: etree._Element) -> float:
-    whole = len("".join(_flat(element).split()))
-    if not whole:
-        return 1.0
-    return sum(len("".join(_flat(link).split())) for link in element.iter("a")) / whole
+    def _named_in(self, title: str) -> str:
+        """The title of a page without the name of its site: the heading of the page, where the title begins with it."""
+        for heading in self.root.iter("h1", "h2"):
+            text = " ".join(flat(heading).split())
+            if len(text) >= 4 and title.startswith(text):
+                return text
+        return title
 
 
 def _label(text: str) -> str:
@@ -320,16 +253,16 @@ def _events(root: etree._Element) -> Iterator[tuple[str, str]]:
                 if element.getprevious() is not None:
                     yield "cell", ""
             elif tag == "br":
-                yield "br", ""
-            elif tag in _BLOCKS and not cells.hold(element):
+                yield ("text", " ") if cells.hold(element) else ("br", "")
+            elif tag in BLOCKS and not cells.hold(element):
                 yield "block", ""
-            elif tag in _BLOCKS:
+            elif tag in BLOCKS:
                 yield "text", " "
             in_pre += tag == "pre"
             yield from _text(element.text, in_pre)
             continue
         in_pre -= tag == "pre"
-        if tag in _BLOCKS and tag not in ("td", "th"):
+        if tag in BLOCKS and tag not in ("td", "th"):
             yield ("text", " ") if cells.hold(element) else ("block", "")
         if element is not root:
             yield from _text(element.tail, in_pre)
@@ -348,15 +281,21 @@ def _text(text: str | None, in_pre: int) -> Iterator[tuple[str, str]]:
 
 
 class _Cells:
-    """Which elements lie in a cell of a table of figures; tables that only lay out a page do not count."""
+    """Which elements lie in a cell of a table of figures, whose lines are one; cells that lay out a page do not count."""
 
     def __init__(self, root: etree._Element) -> None:
         self._root = root
-        self._small: dict[etree._Element, bool] = {}
+        self._of_figures: dict[etree._Element, bool] = {}
 
     def hold(self, element: etree._Element) -> bool:
-        for ancestor in element.iterancestors("td", "th"):
-            if ancestor not in self._small:
-                self._small[ancestor] = len(_flat(ancestor)) < 200 and ancestor is not self._root
-            return self._small[ancestor]
+        for cell in element.iterancestors("td", "th"):
+            if cell not in self._of_figures:
+                self._of_figures[cell] = self._is_of_figures(cell)
+            return self._of_figures[cell]
         return False
+
+    def _is_of_figures(self, cell: etree._Element) -> bool:
+        if cell is self._root or len(flat(cell)) >= 200:
+            return False
+        alone = cell.getprevious() is None and cell.getnext() is None
+        return not alone and not any(True for _ in cell.iterdescendants("table"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
@@ -83,6 +83,8 @@ class Level:
     form: str = "decimal"
     text: str = ""
     suffix: str = "tab"
+    restart: int | None = None
+    """It starts anew after any of so many upper levels; 0: never, as articles count on through chapters; None: after all."""
 
 
 def _value(element: etree._Element | None, name: str, default: str = "") -> str:
@@ -100,6 +102,7 @@ def _level(element: etree._Element) -> Level:
         _value(element, "numFmt", "decimal"),
         _value(element, "lvlText"),
         _value(element, "suff", "tab"),
+        _number(restart, 0) if (restart := _value(element, "lvlRestart")) else None,
     )
 
 
@@ -110,7 +113,6 @@ class Numbering:
     lists: dict[str, tuple[str, dict[int, Level]]] = field(default_factory=dict)
     styles: dict[str, tuple[str, int]] = field(default_factory=dict)
     _counts: dict[str, list[int | None]] = field(default_factory=dict)
-    _started: set[tuple[str, int]] = field(default_factory=set)
 
     @classmethod
     def of(cls, numbering: etree._Element | None, styles: etree._Element | None) -> Numbering:
@@ -141,7 +143,7 @@ class Numbering:
                 level = _level(inner) if inner is not None else levels.get(at, Level())
                 start = _value(override, "startOverride")
                 if start:
-                    level = Level(_number(start, 1), level.form, level.text, level.suffix)
+                    level = replace(level, start=_number(start, 1))
                     overridden = True
                 levels[at] = level
             # Lists of one abstract definition count on together unless one of them starts anew.
@@ -187,7 +189,9 @@ class Numbering:
         here = counts[level]
         counts[level] = levels[level].start if here is None else here + 1
         for deeper in range(level + 1, LEVELS):
-            counts[deeper] = None
+            restart = levels.get(deeper, Level()).restart
+            if restart is None or level < restart:
+                counts[deeper] = None
         for higher in range(level):
             if counts[higher] is None:
                 counts[higher] = levels.get(higher, Level()).start

@@ -1,4 +1,4 @@
-"""Damaged files of every kind, for a bounded time: each must give a text or a refusal, soon, and nothing else.
+"""Damaged and hurtful files of every kind, for a bounded time: each must give a text or a refusal, soon, and nothing else.
 
     python tests/faults/fuzz_intake.py [--seconds 60] [--seed 1] [--kinds docx,pdf,…] [--keep FOLDER]
 
@@ -32,10 +32,13 @@ from screening.intake.limits import Limits  # noqa: E402
 from screening.intake.model import ReadDocument  # noqa: E402
 from screening.intake.reading import _entries, _once_each  # noqa: E402
 from screening.intake.trees import Files  # noqa: E402
+from tests.faults.hostile import MAKERS  # noqa: E402
 from tests.intake import files  # noqa: E402
 
 TEXT = "本馆每周一闭馆整理图书，其余日期上午九时至下午五时开放，请读者相互转告。\n第二条　读者凭借阅证入馆。"
 LIMITS = Limits(seconds=10, reader_bytes=512 << 20)
+HERE_MB = 1200
+"""What this process, which reads the formats that need no process of their own, may take."""
 _SPICE = (
     b"\0", b"\xff" * 8, b"<", b">", b"&#xFFFFFFFF;", b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"%", b"\r", b'"', b"\\u0000",
     b"9" * 40, b"-1", b"PK\x03\x04", b"endobj", b"stream\n", b"<table>" * 50, b"<w:p>" * 50, b"(" * 2000, b"[" * 3000,
@@ -78,6 +81,7 @@ def seeds() -> dict[str, bytes]:
         "md": f"---\ntitle: 通知\n---\n{TEXT}".encode(),
         "jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(),
         "csv": f'编号,正文\n1,"{TEXT}"\n2,短\n'.encode(),
+        "tsv": f'编号\t正文\n1\t"{TEXT}"\n2\t短\n'.encode("gb18030"),
         "html": page.encode("gb18030"),
         "docx": files.docx(
             files.p(TEXT),
@@ -155,6 +159,7 @@ def fuzz(kind: str, seconds: float, rng: random.Random, keep: Path) -> tuple[int
     makers: list[Callable[[bytes, random.Random], bytes]] = [damaged]
     if kind in {"docx", "xlsx", "zip"}:
         makers += [damaged_inside] * 3
+    makers += [lambda _data, chance: MAKERS[kind](chance)] * len(makers)
     outcomes: Counter[str] = Counter()
     findings = count = 0
     slowest = 0.0
@@ -171,6 +176,8 @@ def fuzz(kind: str, seconds: float, rng: random.Random, keep: Path) -> tuple[int
             except Exception as error:
                 outcome, fault = "raised", f"{type(error).__name__}: {error}"
             slowest = max(slowest, time.monotonic() - started)
+            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000 > HERE_MB:
+                fault = fault or "it took too much memory here"
             outcomes[outcome] += 1
             if fault:
                 findings += 1

@@ -123,6 +123,64 @@ def test_automatic_numbers_are_part_of_the_text(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_what_was_deleted_or_moved_takes_no_number(tmp_path: Path) -> None:
+    numbering = part(
+        "numbering",
+        '<w:abstractNum w:abstractNumId="0">'
+        '<w:lvl w:ilvl="0"><w:numFmt w:val="chineseCounting"/><w:lvlText w:val="第%1章"/><w:suff w:val="space"/></w:lvl>'
+        '<w:lvl w:ilvl="1"><w:numFmt w:val="chineseCounting"/><w:lvlRestart w:val="0"/><w:lvlText w:val="第%2条"/><w:suff w:val="space"/></w:lvl>'
+        '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>',
+    )
+    article = '<w:numPr><w:ilvl w:val="1"/><w:numId w:val="1"/></w:numPr>'
+    gone = "<w:del><w:r><w:delText>删去的一条。</w:delText></w:r></w:del>"
+    away = "<w:moveFrom><w:r><w:t>移走的一条。</w:t></w:r></w:moveFrom>"
+    data = docx(
+        numbered("总则", 1),
+        numbered("甲。", 1, 1),
+        p(gone, properties=article + "<w:rPr><w:del/></w:rPr>"),
+        p(away, properties=article + "<w:rPr><w:moveFrom/></w:rPr>"),
+        numbered("乙。", 1, 1),
+        numbered("附则", 1),
+        numbered("丙。", 1, 1),
+        parts={"word/numbering.xml": numbering},
+    )
+    assert read(tmp_path, "a.docx", data).document.raw.split("\n") == [
+        "第一章 总则", "第一条 甲。", "第二条 乙。", "第二章 附则", "第三条 丙。",
+    ]  # fmt: skip
+
+
+def test_hidden_words_prompts_and_fields(tmp_path: Path) -> None:
+    run = "<w:r><w:rPr><w:vanish{}/></w:rPr><w:t>{}</w:t></w:r>".format
+    prompt = "<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
+    field = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>DATE</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>三月一日</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    choice = (
+        '<w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f"<mc:Choice><w:txbxContent>{p('框中一次。')}</w:txbxContent></mc:Choice>"
+        f"<mc:Fallback><w:pict><w:txbxContent>{p('框中一次。')}</w:txbxContent></w:pict></mc:Fallback></mc:AlternateContent></w:r>"
+    )
+    data = docx(
+        p("甲", run("", "看不见"), run(' w:val="0"', "看得见"), "，自", field, "起。"),
+        prompt.format(p("单击此处输入文字")),
+        p("乙", prompt.format("<w:r><w:t>选择一项</w:t></w:r>"), "。", choice),
+        '<w:altChunk xmlns:r="urn:r" r:id="rId9"/>',
+    )
+    entry = read(tmp_path, "a.docx", data)
+    assert entry.document.raw == "甲看得见，自三月一日起。\n乙。\n框中一次。"
+    assert "3 characters" in warnings(entry)["hidden_text"]
+    assert "embedded_parts" in warnings(entry)
+
+
+def test_notes_that_refer_to_themselves_have_an_end(tmp_path: Path) -> None:
+    first, second = (f'<w:r><w:footnoteReference w:id="{n}"/></w:r>' for n in (1, 2))
+    notes = part(
+        "footnotes",
+        f'<w:footnote w:id="1">{p("甲注", first, second)}</w:footnote><w:footnote w:id="2">{p("乙注", second, first)}</w:footnote>',
+    )
+    data = docx(p("正文", first, "。"), p("又一段", first), parts={"word/footnotes.xml": notes})
+    raw = read(tmp_path, "a.docx", data).document.raw
+    assert raw == "正文。\n甲注\n乙注\n又一段"
+
+
 @pytest.mark.parametrize(
     ("number", "words"),
     [(0, "零"), (10, "十"), (11, "十一"), (20, "二十"), (101, "一百零一"), (110, "一百一十"), (1010, "一千零一十"), (10002, "一万零二")],
