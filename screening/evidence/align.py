@@ -11,6 +11,9 @@ from rapidfuzz.distance import Indel
 EXACT_CELLS = 16_000_000
 """Size of an exact comparison: 4,000 × 4,000 characters take about .5 ms and 4 MB."""
 _GRAMS = (24, 12, 6)
+_ANCHOR = 16
+_LOOSE = 200
+"""Shorter texts are aligned as they are."""
 _FEW = 48
 """Edits up to which a pair counts as nearly equal, whatever it repeats inside."""
 
@@ -165,6 +168,10 @@ def matching_blocks(a: str, b: str) -> list[Block]:
     """
     found: list[Block] = []
     _align(a, 0, len(a), b, 0, len(b), 0, found)
+    return _joined(found)
+
+
+def _joined(found: list[Block]) -> list[Block]:
     found.sort()
     merged: list[Block] = []
     for block in found:
@@ -175,6 +182,23 @@ def matching_blocks(a: str, b: str) -> list[Block]:
                 continue
         merged.append(block)
     return merged
+
+
+def anchored_blocks(a: str, b: str) -> list[Block]:
+    """As :func:`matching_blocks`, but held together by long runs that occur once in each.
+
+    What two texts repeat (a line for every amendment, a phrase in every article) then aligns with its like rather than
+    with whatever makes the longest common subsequence.
+    """
+    found: list[Block] = []
+    i = j = 0
+    anchors = _anchors(a, 0, len(a), b, 0, len(b), _ANCHOR) if min(len(a), len(b)) > _LOOSE else []
+    for block in [*anchors, Block(len(a), len(b), 0)]:
+        _align(a, i, block.i, b, j, block.j, 0, found)
+        if block.size:
+            found.append(block)
+        i, j = block.i + block.size, block.j + block.size
+    return _joined(found)
 
 
 def _align(

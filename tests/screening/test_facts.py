@@ -247,3 +247,27 @@ def test_two_thousand_pairs_a_second_once_the_facts_are_read() -> None:
         ("duration", "6日", "9日"),
         ("money", "500 元", "800 元"),
     ]
+
+
+AMENDED = (
+    "# 示范区管理办法\n2016年8月27日 第十届示范区代表会议常务委员会第二十三次会议通过\n"
+    "{}## 第一章 总则\n第一条 为了规范示范区的日常管理，制定本办法，由常务委员会负责解释。\n"
+    "第二条 管理工作应当公开，接受监督，并向社会公布年度报告和有关资料。\n"
+    "第三条 示范区的工作人员应当遵守本办法，违反的按照有关规定处理，处理结果通知本人。\n"
+    "第四条 示范区的经费由财政保障，专款专用，接受审计，不得挪作他用。\n"
+)
+LINE = "2024年11月8日 第十四届示范区代表会议常务委员会第十二次会议《关于修改〈示范区管理办法〉的决定》修正\n"
+
+
+def test_a_line_put_in_beside_its_like_sets_no_day_against_an_ordinal() -> None:
+    before, after = AMENDED.format(""), AMENDED.format(LINE)
+    for left, right in ((before, after), (after, before)):
+        for change in fact_changes(left, right):
+            assert None in (change.left, change.right), change
+
+
+def test_an_article_put_in_begins_with_its_own_number() -> None:
+    left = "第一条 窗口每周开放。第二条 借阅人应当登记。"
+    right = "第一条 窗口每周开放。第二条 本馆设咨询台。第三条 借阅人应当登记。"
+    found = [(c.kind, c.left, c.right) for c in fact_changes(left, right)]
+    assert found == [("article_number", "第2条", "第3条")]

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rapidfuzz.distance import Indel
 
-from ..align import Block, matching_blocks
+from ..align import Block, anchored_blocks
 from .around import names_at, own_lines, words_at
 from .extract import MASKS
 from .model import Fact, FactChange, FactKind, FactSheet
@@ -27,6 +27,8 @@ _CLEARLY = 0.1
 _SHORT_TEXT = 300
 """Up to this length the beginning and the end of a text hold a difference as common text does."""
 _NUMERIC = frozenset({"date", "number", "frequency", "duration", "money", "unit", "percent"})
+_DATES = frozenset({"date"})
+_TIMES = frozenset({"date", "duration", "frequency"})
 _NUMBERS = frozenset({"article_number", "document_number"})
 _PRIORITY: tuple[FactKind, ...] = (
     "percent",
@@ -106,6 +108,11 @@ class _Comparison:
                 self._add("style", left, right, a, b)
             return
         if not self._supported(self.left.places[i], self.right.places[j], at):
+            return
+        if {a.kind, b.kind} & _DATES and a.kind != b.kind and not {a.kind, b.kind} <= _TIMES:
+            # a day against an ordinal: each stands for itself
+            self.only_left.append((a.start, a))
+            self.only_right.append((a.start, b))
             return
         kind = _kind(a, b, self.left.surface(i), self.right.surface(j))
         self._add(kind, a.value, b.value, a, b)
@@ -235,8 +242,8 @@ class _Comparison:
                 if a.key != b.key:
                     kind = _words_kind(a, b) if a.kind in ("modality", "negation") else a.kind
                     self._add(kind, a.value, b.value, a, b)
-                    self.in_words[0].update(range(a.start, a.end))
-                    self.in_words[1].update(range(b.start, b.end))
+                self.in_words[0].update(range(a.start, a.end))
+                self.in_words[1].update(range(b.start, b.end))
                 break
 
     def _bare_measure(self, i0: int, i1: int, j0: int, j1: int) -> None:
@@ -371,7 +378,7 @@ def compare_facts(
     if left.skeleton == right.skeleton:
         blocks = [Block(0, 0, len(left.skeleton))]
     else:
-        blocks = matching_blocks(left.skeleton, right.skeleton)
+        blocks = anchored_blocks(left.skeleton, right.skeleton)
     blocks = _from_its_number(left.skeleton, right.skeleton, blocks)
     comparison = _Comparison(left, right, blocks)
     for at, (i, j, size) in enumerate(blocks):

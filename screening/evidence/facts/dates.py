@@ -39,6 +39,8 @@ _RELATIVE = re.compile(
 )
 
 
+_COMPARED = frozenset("少于 多于 低于 高于 短于 长于 小于 大于 等于".split())
+"""不得少于7日 is a length of time, 早于7日 a day."""
 _DAY_AFTER = frozenset("内前后以之起止")
 
 
@@ -118,6 +120,8 @@ def is_day_of_month(text: str, start: int, end: int, number: Decimal) -> bool:
     if not 1 <= number <= 31 or number != int(number):
         return False
     if text[end : end + 1] and text[end] in _DAY_AFTER:
+        return False
+    if text[max(0, start - 2) : start] in _COMPARED:
         return False
     return start > 0 and text[start - 1] in "月至到于-~—" and text[end : end + 1] not in ("拘",)
 

@@ -19,13 +19,13 @@ _PERCENT = re.compile(
 
 _PERSON = re.compile("学生|老师|教师|职工|车|车间")
 _FREQUENCY = re.compile(
-    rf"(?:每|隔|逐|按)(?P<n>{NUMERAL}|半)?个?(?P<unit>工作日|天|日|周|星期|月|季度|季|学期|学年|年度|年|小时|分钟)"
+    rf"(?:每|隔|逐|按)(?P<n>{NUMERAL}|半)?个?(?P<unit>工作日|天|日|周|星期|旬|月|季度|季|学期|学年|年度|年|小时|分钟|餐|班|届)"
     rf"(?P<day>[一二三四五六日天](?![次个名人份天]))?(?:[^\W\d第]{{0,4}}?(?P<times>{NUMERAL})次)?"
 )
 
 
 _TIMES_A = re.compile(
-    rf"(?P<n>{NUMERAL}|半)个?(?P<unit>天|日|周|星期|月|季度|年)(?:内)?(?:不少于|不超过|至少)?(?P<times>{NUMERAL})次"
+    rf"(?P<n>{NUMERAL}|半)个?(?P<unit>天|日|周|星期|月|季度|年)(?:内)?(?:[^\W\d第]{{0,4}}?)(?P<times>{NUMERAL})次"
 )
 
 
@@ -38,6 +38,8 @@ _MONEY = re.compile(
 _ERAS = frozenset(
     "康熙 雍正 乾隆 嘉庆 道光 咸丰 同治 光绪 宣统 顺治 崇祯 万历 洪武 永乐 明治 大正 昭和 平成 令和".split()
 )
+_CURRENCIES = ("美元", "美金", "欧元", "日元", "港元", "港币", "英镑", "新台币", "台币")
+"""Before the numeral they name what the 元 behind it are: 港币三十万元."""
 _JIAO = re.compile(r"(?P<j>[0-9一二三四五六七八九])角(?:(?P<f>[0-9一二三四五六七八九])分)?")
 
 
@@ -170,6 +172,8 @@ def with_unit(
         end += 1
     if name in MONEY:
         base, factor = MONEY[name]
+        if base == "元":
+            base = next((MONEY[c][0] for c in _CURRENCIES if text.endswith(c, 0, start)), base)
         amount = Fraction(number) * factor
         cents = _JIAO.match(text, end) if name == "元" else None
         if cents is not None:

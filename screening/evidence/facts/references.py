@@ -12,8 +12,11 @@ _BRACKETED = re.compile(
 )
 _ISSUE = re.compile(r"(?P<y>(?:19|20)\d{2})年第(?P<n>\d{1,4}|[零〇一二三四五六七八九十百]{1,6})号")
 _ORDER = re.compile(r"(?:令|公告|通告|决议)第?(?P<n>\d{1,5}|[零〇一二三四五六七八九十百]{1,6})号")
+_ORDERED = re.compile(
+    r"第(?P<n>\d{1,5}|[零〇一二三四五六七八九十百]{1,6})号(?:主席令|政府令|部令|局令|令|公告|通告|文件)"
+)
 _CODE = re.compile(
-    r"(?<![A-Za-z0-9])[A-Z][A-Z0-9]{0,7}(?:/[A-Z]{1,3})?[ -]?\d{1,10}(?:[-./][0-9A-Za-z]{1,10}){0,6}(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9])[A-Z][A-Z0-9]{0,7}(?:/[A-Z]{1,3})?[ -]?\d{1,10}(?:[-./—][0-9A-Za-z]{1,10}){0,6}(?![A-Za-z0-9])"
 )
 _DIGITS_CODE = re.compile(
     r"(?:编号|文号|案号|字号|合同号|标准号|批号|档号|登记号|许可证号|备案号)[:：为是]?(?P<c>[0-9A-Za-z\u4e00-\u9fff]{0,4}?[0-9A-Za-z]{1,20}(?:[-./][0-9A-Za-z]{1,12}){0,6})"
@@ -67,14 +70,19 @@ def document_numbers(text: str) -> list[Draft]:
         start = _prefix(text, match.start())
         value = f"{text[start : match.start()]}〔{match['y']}〕{int(match['n'])}号"
         found.append(Draft("document_number", value, start, match.end()))
-    for pattern in (_ISSUE, _ORDER):
+    for pattern in (_ISSUE, _ORDER, _ORDERED):
         for match in pattern.finditer(text):
             found.append(Draft("document_number", match[0], match.start(), match.end()))
     for match in _CODE.finditer(text):
         code = match[0]
-        if any(mark in code for mark in "-/") and any(c.isdigit() for c in code):
+        if any(mark in code for mark in "-/—") and any(c.isdigit() for c in code):
             found.append(
-                Draft("document_number", code.replace(" ", ""), match.start(), match.end())
+                Draft(
+                    "document_number",
+                    code.replace(" ", "").replace("—", "-"),
+                    match.start(),
+                    match.end(),
+                )
             )
     for match in _DIGITS_CODE.finditer(text):
         found.append(Draft("document_number", match["c"], match.start("c"), match.end("c")))
@@ -87,8 +95,8 @@ def document_numbers(text: str) -> list[Draft]:
 
 
 _BODY_END = re.compile(
-    r"人民法院|检察院|委员会|办公室|办公厅|管理局|监督局|公司|集团|银行|大学|学院|学校|医院|协会|学会|联合会|商会|工会|人民政府"
-    r"|中心|办事处|派出所|研究院|研究所|事务所|出版社|合作社|基金会|管理处|交易所|总局|分局|支队|总队|大队|村委会|居委会|街道|党组|党委|残联|妇联|文联|工商联|侨联|科协|政协|人大|海关|国务院|电视台|报社|团委"
+    r"人民法院|政府(?<=[省市县区乡镇]政府)|检察院|委员会|办公室|办公厅|管理局|监督局|公司|集团|银行|大学|学院|学校|医院|协会|学会|联合会|商会|工会|人民政府"
+    r"|中心|办事处|派出所|研究院|研究所|事务所|出版社|合作社|基金会|管理处|交易所|总局|分局|支队|总队|大队|村委会|居委会|街道|党组|党委|残联|妇联|文联|工商联|侨联|科协|政协|人大|海关|国务院|文化馆|图书馆|博物馆|档案馆|纪念馆|美术馆|体育馆|展览馆|科技馆|电视台|报社|团委"
     # looked behind from the character itself, so that every branch begins with a letter and the search is fast
     r"|局(?<![布格结全当时]局)(?![部面势限])|厅(?![级堂])|署(?<![部签]署)(?![名理])"
     r"|委(?<=[纪政党改建工市县省区卫农教经发国编]委)(?![托员派屈])|院(?<![住出入]院)(?![校士子内外落])"

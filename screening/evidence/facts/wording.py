@@ -58,7 +58,8 @@ _STRONG: dict[str, Word] = {
 
 _WEAK: dict[str, Word] = {
     **_words("negation", "已=已经=均已 有 是", weak=True),
-    **_words("modality", "需要=需", weak=True),
+    **_words("modality", "需要=需 要求", weak=True),
+    **_words("modality", "应当=要", weak=True),
     **_words(
         "condition",
         "或者=或=或是 和=与=及=以及=并且=且 任何=任意 全部=所有=一切=全体 部分 任一 各 均=都 如果=若=如=倘若=假如 "
@@ -76,7 +77,9 @@ _WEAK: dict[str, Word] = {
         "录取 未录取=不予录取 优秀 良好 及格 不及格 增长=增加=上升=上涨=提高 下降=减少=下跌=降低 盈利 亏损 正常 异常 "
         "阳性 阴性 赞成 反对 弃权 认可 不认可=不予认可 属实 不属实 可行 不可行 充分 不充分 显著 不显著 完成 未完成 "
         "上调 下调 上升为 降为 超额 缺额 盈余 赤字 采纳 不采纳=不予采纳 认定 不认定=不予认定 采信 不予采信 "
-        "优于 劣于 领先 落后 解除 终止 中止 继续 恢复 延长 缩短 扩大 缩小 加强 减弱 从重 从轻 加重 减轻",
+        "优于 劣于 领先 落后 解除 终止 中止 继续 恢复 延长 缩短 扩大 缩小 加强 减弱 从重 从轻 加重 减轻 "
+        "合法 非法=违法 合规 违规 真实 虚假 一致 不一致 相符 不相符=不符 正确 错误 上浮 下浮 "
+        "拒绝 接受=接纳 否决 入选 落选 晋级 淘汰 续签 终结",
         weak=True,
     ),
     **_words(
@@ -157,6 +160,7 @@ _BEFORE: dict[str, frozenset[str]] = {
     "禁": frozenset("监拘解软不"),
     "只": frozenset("一两三船"),
     "各": frozenset("各"),
+    "要": frozenset("主重需必只还纲概摘紧首扼简须想不"),
 }
 _AFTER: dict[str, frozenset[str]] = {
     "可": frozenset("能行靠持见观抗疑惜口比谓爱燃研逆视变信贵怕怜塑"),
@@ -166,6 +170,7 @@ _AFTER: dict[str, frozenset[str]] = {
     "或": frozenset("许缺"),
     "及": frozenset("时格其早"),
     "与": frozenset("会其否"),
+    "要": frozenset("求素点件害闻是么约"),
     "如": frozenset("下何期实同此意东皋前上数约"),
 }
 
