@@ -30,7 +30,7 @@ def _step(h: Any, point: Any) -> Any:
 
 
 @kernel
-def _slot(keys: Any, h: Any) -> int:
+def _slot(keys: Any, h: Any) -> Any:
     """Where a key stands in an open table of a power of two slots, or the empty slot where it would."""
     mask = np.uint64(keys.shape[0] - 1)
     at = h & mask
@@ -176,7 +176,7 @@ def fingerprints(
 
 
 @kernel
-def ones(x: Any) -> int:
+def ones(x: Any) -> Any:
     """How many bits are set."""
     x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -226,7 +226,7 @@ def near_in_buckets(
 
 
 @kernel
-def _first_choice(differing: Any, blocks: Any, chosen: Any) -> bool:
+def _first_choice(differing: Any, blocks: Any, chosen: Any) -> Any:
     """Whether ``chosen`` are the first blocks in which two fingerprints agree."""
     met = 0
     for b in range(blocks.shape[0]):

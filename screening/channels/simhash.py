@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -58,8 +59,6 @@ DOUBTFUL = 0.5
 
 IDF_SCALE = 1000
 """Weights are whole numbers, so that a sum does not depend on its order."""
-
-RATIO_STEP = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +144,12 @@ def describe(text: str, config: ScreeningConfig) -> Fingerprint:
 @lru_cache(maxsize=1)
 def _idf() -> tuple[dict[str, float], float]:
     """jieba's own table of inverse document frequencies, and the value for words that it lacks."""
-    from jieba.analyse import TFIDF
+    import jieba
 
-    table, median = TFIDF().idf_loader.get_idf()
-    return table, median
+    # The file is read here: to import jieba.analyse loads a tagger of parts of speech that nobody needs.
+    listed = (Path(jieba.__file__).parent / "analyse" / "idf.txt").read_text("utf-8").split()
+    table = dict(zip(listed[::2], map(float, listed[1::2]), strict=True))
+    return table, sorted(table.values())[len(table) // 2]
 
 
 def word_weights(words: Sequence[str], stop_words: Sequence[str], kind: Weights) -> Ints:
@@ -229,7 +230,7 @@ def near_pairs(values: Values, distance: int, shape: tuple[int, int] | None = No
         raise ValueError(f"{blocks} blocks, {matched} alike, miss pairs at distance {distance}")
     edges = [BITS * b // blocks for b in range(blocks + 1)]
     masks = np.array(
-        [((1 << hi) - 1) ^ ((1 << lo) - 1) for lo, hi in zip(edges, edges[1:], strict=False)],
+        [((1 << hi) - 1) ^ ((1 << lo) - 1) for lo, hi in pairwise(edges)],
         dtype=np.uint64,
     )
     parts = [no_pairs()]
@@ -400,20 +401,18 @@ def _windows(
     corpus: Corpus, places: Places, weights: Ints, threads: int
 ) -> tuple[Ints, Ints, Ints, Values]:
     """Text, first and last place (in the text) and fingerprint of each window; nothing where no text is longer than one."""
-    owners, starts, ends = [], [], []
+    spans: list[tuple[int, int, int]] = []
     if (corpus.lengths > WINDOW).any():
         for c in np.flatnonzero(corpus.lengths >= PRIMARY).tolist():
             size = int(corpus.lengths[c])
             for start in range(0, max(1, size - WINDOW + STEP), STEP):
-                owners.append(c)
-                starts.append(start)
-                ends.append(min(size, start + WINDOW))
-    owner, start, end = (np.array(x, dtype=np.int64) for x in (owners, starts, ends))
+                spans.append((c, start, min(size, start + WINDOW)))
+    owner, begin, end = np.array(spans, dtype=np.int64).reshape(-1, 3).T
     base = corpus.bounds[owner]
-    first = np.searchsorted(places.starts, base + start)
+    first = np.searchsorted(places.starts, base + begin)
     last = np.searchsorted(places.starts, base + end)
     values, present = prints_of(places, weights, first, last, threads)
-    return owner[present], start[present], end[present], values[present]
+    return owner[present], begin[present], end[present], values[present]
 
 
 def _window_pairs(
