@@ -13,6 +13,7 @@ from typing import Any
 
 from screening.documents import Problem
 from screening.intake.limits import Limits
+from screening.intake.pdfcolumns import Line, in_columns
 from screening.intake.plain import PlainText, finished
 
 EDGE = 0.1
@@ -35,23 +36,6 @@ _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003fff
 _DOTS = re.compile(r"(?:[.．·…]\s?){5,}\s*\d*\s*$")
 
 NO_TEXT = Problem("no_text_layer", "No extractable text (未抽取到文字): the pages are pictures")
-
-
-@dataclass(slots=True)
-class Line:
-    """One line of a page: its text and where it stands, in points from the lower left corner."""
-
-    text: str
-    left: float
-    right: float
-    bottom: float
-    top: float
-    page: int
-    furniture: bool = False
-
-    @property
-    def height(self) -> float:
-        return max(1.0, self.top - self.bottom)
 
 
 def read_pdf(data: bytes, limits: Limits) -> PlainText | Problem:
@@ -146,7 +130,7 @@ def _page(book: Any, number: int, limits: Limits) -> Page:
         finally:
             textpage.close()
         bottom = page.get_bbox()[1]
-        return Page(lines, bottom, bottom + height)
+        return Page(in_columns(lines), bottom, bottom + height)
     finally:
         page.close()
 
@@ -200,15 +184,17 @@ def _struck_twice(
 
 def _line(characters: list[tuple[str, float, float, float, float]], number: int) -> Line:
     text = "".join(character for character, *_ in characters)
-    seen = [box for box in characters if not box[0].isspace() and box[2] > box[1]] or characters
-    return Line(
-        text.rstrip(),
-        min(box[1] for box in seen),
-        max(box[2] for box in seen),
-        statistics.median(box[3] for box in seen),
-        statistics.median(box[4] for box in seen),
-        number,
+    placed = [(n, b) for n, b in enumerate(characters) if not b[0].isspace() and b[2] > b[1]]
+    seen = [box for _, box in placed] or characters
+    bottom, top = (statistics.median(box[edge] for box in seen) for edge in (3, 4))
+    wide = max(1.0, top - bottom)
+    gaps = tuple(
+        (index, before[2], box[1])
+        for (_, before), (index, box) in pairwise(placed)
+        if box[1] - before[2] > wide
     )
+    left, right = min(box[1] for box in seen), max(box[2] for box in seen)
+    return Line(text.rstrip(), left, right, bottom, top, number, gaps=gaps)
 
 
 def mark_furniture(pages: list[Page]) -> Counter[str]:
@@ -219,6 +205,7 @@ def mark_furniture(pages: list[Page]) -> Counter[str]:
     """
     edges = [edge for page in pages for edge in _edges(page)]
     heads = Counter(_masked(line) for edge in edges for line in edge)
+    size = statistics.median([line.height for page in pages for line in page.lines] or [1.0])
     short = (line.text.strip() for edge in edges for line in edge if len(line.text) <= LONGEST_HEAD)
     numbers = sum(bool(_NUMBER.fullmatch(text)) for text in short)
     apart: Counter[str] = Counter()
@@ -228,7 +215,9 @@ def mark_furniture(pages: list[Page]) -> Counter[str]:
             if len(text) > LONGEST_HEAD:
                 break
             often = heads[_masked(line)]
-            is_head = often >= REPEATED_PAGES and often * 3 >= len(pages)
+            # The heads of left and right pages differ: of few pages each is there twice, in smaller letters than the text.
+            least = REPEATED_PAGES if line.height > 0.9 * size else 2
+            is_head = often >= least and often * 3 >= len(pages) >= REPEATED_PAGES
             is_number = bool(_NUMBER.fullmatch(text)) and (
                 not _PLAIN_NUMBER.fullmatch(text) or numbers >= 2 or len(pages) == 1
             )
@@ -236,7 +225,28 @@ def mark_furniture(pages: list[Page]) -> Counter[str]:
                 break  # what lies further in is text
             line.furniture = True
             apart[text] += 1
+    for line in _watermarks(pages, size):
+        line.furniture = True
+        apart[line.text.strip()] += 1
     return apart
+
+
+def _watermarks(pages: list[Page], size: float) -> list[Line]:
+    """Short lines in letters far larger than the text that stand at the same place of nearly every page."""
+    places: dict[tuple[str, int, int], list[Line]] = {}
+    for page in pages:
+        for line in page.lines:
+            text = line.text.strip()
+            if (
+                text
+                and len(text) <= LONGEST_HEAD
+                and line.height > 1.8 * size
+                and not line.furniture
+            ):
+                key = (text, round(line.left / 4), round(line.bottom / 4))
+                places.setdefault(key, []).append(line)
+    least = max(REPEATED_PAGES, 0.6 * len(pages))
+    return [line for lines in places.values() if len(lines) >= least for line in lines]
 
 
 def _masked(line: Line) -> str:
@@ -257,16 +267,19 @@ def paragraphs(lines: list[Line]) -> Iterator[str]:
     lines = [line for line in lines if line.text.strip()]
     if not lines:
         return
-    right = _margin([line.right for line in lines])
-    left = min(line.left for line in lines)
+    margins = {column: _margins([x for x in lines if x.column == column]) for column in {x.column for x in lines}}  # fmt: skip
     text = lines[0].text
     for before, line in pairwise(lines):
-        if _goes_on(before, line, left, right):
+        if _goes_on(before, line, margins):
             text = _joined(text, line.text)
         else:
             yield text
             text = line.text
     yield text
+
+
+def _margins(lines: list[Line]) -> tuple[float, float]:
+    return min(line.left for line in lines), _margin([line.right for line in lines])
 
 
 def _margin(values: list[float]) -> float:
@@ -275,23 +288,29 @@ def _margin(values: list[float]) -> float:
     return ordered[int(0.9 * (len(ordered) - 1))]
 
 
-def _goes_on(before: Line, line: Line, left: float, right: float) -> bool:
-    """Whether ``line`` continues the sentence of the line before it."""
+def _goes_on(before: Line, line: Line, margins: dict[int, tuple[float, float]]) -> bool:
+    """Whether ``line`` continues the sentence of the line before it; ``margins``: left and right edge of each column."""
+    left, right = margins[line.column][0], margins[before.column][1]
     if line.text.lstrip()[0] in _NEVER_FIRST:
         return True
     size = max(before.height, line.height)
-    if before.page == line.page:
+    if before.page == line.page and before.column == line.column:
         gap = before.bottom - line.top
         if gap > 1.6 * size or gap < -3 * size:
             return False  # space between paragraphs, or another column
     if abs(before.height - line.height) > 0.35 * size:
         return False  # a heading in another size
+    if before.is_row or line.is_row:
+        return False
+    if before.page == line.page and 0 in (before.column, line.column) and before.column:
+        return False  # from a column to what stands below both
     if before.right < right - 2.2 * size:
         return False  # the line ended before the margin
     if _DOTS.search(before.text[-200:]):
         return False  # a line of a table of contents
     indented = line.left > left + 1.2 * size or line.text.startswith(("\u3000", "  "))
-    if indented and not (before.left > left + 1.2 * size and not _ENDS.search(before.text)):
+    was_indented = before.left > margins[before.column][0] + 1.2 * size
+    if indented and not (was_indented and not _ENDS.search(before.text)):
         return False
     return not (_STARTS_ANEW.match(line.text) and _ENDS.search(before.text))
 

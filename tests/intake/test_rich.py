@@ -266,6 +266,44 @@ def test_a_sentence_goes_on_over_the_page_break(tmp_path: Path) -> None:
     assert entry.document.raw == long
 
 
+@pytest.mark.parametrize("order", ["one column after the other", "straight across"])
+def test_two_columns_are_read_one_after_the_other(tmp_path: Path, order: str) -> None:
+    third = "第三条　自习室内请保持安静，不得占用他人的座位，不得在桌面上刻画；离开时请带走随身物品，并将座椅放回原处。"
+    left = files.column(f"{FIRST}\n{SECOND}", width=18, size=12)
+    right = [(x + 250, y, size, text) for x, y, size, text in files.column(f"{third}\n{third}", width=18, size=12)]  # fmt: skip
+    heading = (150.0, 800.0, 16.0, "青禾市图书馆自习座位规则汇编与说明全文如下")
+    lines = [*left, *right]
+    if order == "straight across":
+        lines.sort(key=lambda line: (-line[1], line[0]))
+    entry = read(tmp_path, "a.pdf", pdf([heading, *lines]))
+    assert entry.document.raw.split("\n") == [heading[3], FIRST, SECOND, third, third]
+
+
+def test_rows_of_a_table_stay_rows(tmp_path: Path) -> None:
+    rows = [
+        line
+        for n in range(8)
+        for line in (
+            (60.0, 700.0 - 20 * n, 12.0, f"阅览座位第{n}区"),
+            (330.0, 700.0 - 20 * n, 12.0, "共有座位四十个"),
+        )
+    ]
+    raw = read(tmp_path, "a.pdf", pdf(rows)).document.raw
+    assert [line.split() for line in raw.split("\n")] == [[f"阅览座位第{n}区", "共有座位四十个"] for n in range(8)]  # fmt: skip
+
+
+def test_heads_of_left_and_right_pages_and_watermarks_are_furniture(tmp_path: Path) -> None:
+    pages = []
+    for n in range(4):
+        head = (60.0, 805.0, 9.0, "青禾年鉴") if n % 2 else (480.0, 805.0, 9.0, "第三章 文化")
+        body = files.column(f"{'甲乙丙丁'[n]}、{FIRST}")
+        pages.append([head, (150.0, 400.0, 60.0, "内部资料"), *body, (520.0, 40.0, 9.0, str(n + 11))])  # fmt: skip
+    entry = read(tmp_path, "a.pdf", pdf(*pages))
+    assert entry.document.raw.split("\n") == [f"{mark}、{FIRST}" for mark in "甲乙丙丁"]
+    for words in ("青禾年鉴", "第三章 文化", "内部资料", "14"):
+        assert words in warnings(entry)["furniture"]
+
+
 def test_bold_by_printing_twice_counts_once(tmp_path: Path) -> None:
     title = [(100.0, 760.0, 20.0, "关于停电检修的通知"), (100.4, 760.0, 20.0, "关于停电检修的通知")]
     assert read(tmp_path, "a.pdf", pdf(title)).document.raw == "关于停电检修的通知"
