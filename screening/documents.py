@@ -44,6 +44,7 @@ class InputDocument:
     """One text as it enters a run.
 
     ``sha256`` is that of the original bytes for a text that is a file of its own, else that of the raw text in UTF-8.
+    ``raw_sha256`` is that of the raw text where it is on record.
     ``metadata`` holds only the names of :data:`OPTIONAL_METADATA`. Order and identity are those of
     ``(collection, doc_id)``, compared by code point.
     """
@@ -59,6 +60,7 @@ class InputDocument:
     captured_at: str | None = None
     metadata: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
     role: Role = "subject"
+    raw_sha256: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:

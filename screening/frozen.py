@@ -86,7 +86,7 @@ def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument]
             continue
         if inputs[number]["raw_sha256"] != raw_sha256:
             raise InputsChanged(doc_id)
-        document = _document(doc_id, raw, inputs[number]["role"], *rest)
+        document = _document(doc_id, raw, raw_sha256, inputs[number]["role"], *rest)
         correction = corrections.get(inputs[number].get("metadata"))
         found[number] = _corrected(document, correction.values) if correction else document
     texts = [document for document in found if document is not None]
@@ -100,6 +100,7 @@ def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument]
 def _document(
     doc_id: str,
     raw: str,
+    raw_sha256: str,
     role: Role,
     sha256: str,
     source_id: str | None,
@@ -120,6 +121,7 @@ def _document(
         captured_at=captured_at,
         metadata=metadata,
         role=role,
+        raw_sha256=raw_sha256,
     )
 
 

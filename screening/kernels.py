@@ -121,14 +121,23 @@ def window_key(symbols: Any, i: int, k: int, packed: bool) -> Any:
 
 @kernel
 def shingle_keys(
-    symbols: Any, bounds: Any, k: int, packed: bool, lo: int, hi: int, key_bounds: Any, keys: Any
+    symbols: Any,
+    bounds: Any,
+    entries: Any,
+    k: int,
+    packed: bool,
+    lo: int,
+    hi: int,
+    key_bounds: Any,
+    keys: Any,
 ) -> None:
-    """A 64-bit key for every window of ``k`` symbols.
+    """A 64-bit key for every window of ``k`` symbols of ``entries[lo:hi]``.
 
     ``packed`` (code points, k <= 3): 21 bits a symbol, so keys are equal exactly when windows are. Otherwise a
     64-bit hash of the window.
     """
-    for d in range(lo, hi):
+    for n in range(lo, hi):
+        d = entries[n]
         o = key_bounds[d]
         for i in range(bounds[d], bounds[d + 1] - k + 1):
             keys[o] = window_key(symbols, i, k, packed)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from screening import kernels
 from screening.channels import Hits, Pairs, join, minhash, no_pairs, split
 from screening.config import ScreeningConfig, stratum_value
 from screening.documents import InputDocument, Problem
-from screening.store import SignatureStore
+from screening.growing import Kept, known_scores
 from screening.text.corpus import Corpus, Ints
-from screening.text.shingles import Shingles, in_threads, shingle, sign
+from screening.text.shingles import PACKED_K, Shingles, in_threads, shingle, sign
 from screening.text.words import Words, tokenise
 
 Floats = NDArray[np.float64]
@@ -52,6 +52,16 @@ class Scores:
         return Scores(*(getattr(self, f.name)[rows] for f in fields(self)))
 
 
+class Scored(NamedTuple):
+    """What was counted of pairs of texts, for a later run: ``sizes`` (2, n); ``folded`` NaN where folding changes neither."""
+
+    low: Ints
+    high: Ints
+    shared: Ints
+    sizes: Ints
+    folded: Floats
+
+
 def ratio(shared: Ints, total: Ints) -> Floats:
     """shared / total, 0 where both are 0."""
     return np.divide(shared, total, out=np.zeros(len(shared), dtype=np.float64), where=total > 0)
@@ -64,8 +74,11 @@ class Matcher:
     deciding k, a pair is compared at the smaller k of its two texts.
     """
 
-    def __init__(self, corpus: Corpus, config: ScreeningConfig, threads: int) -> None:
+    def __init__(
+        self, corpus: Corpus, config: ScreeningConfig, threads: int, kept: Kept | None = None
+    ) -> None:
         self.corpus = corpus
+        self.kept = kept
         self.config = config
         self.threads = threads
         changed = np.flatnonzero(corpus.changed)
@@ -78,11 +91,12 @@ class Matcher:
         self.space_of = self._own_space()
         packed = config.unit == "char"
         self.spaces: list[Shingles] = [
-            shingle(self.symbols, self.bounds, k, packed=packed and k <= 3, threads=threads)
+            shingle(self.symbols, self.bounds, k, packed=packed and k <= PACKED_K)
             for k in self.ks
         ]
         self.rows: list[NDArray[np.uint32]] = []
         self.signed = 0
+        self.scored = Scored(_NONE, _NONE, _NONE, np.zeros((2, 0), dtype=np.int64), np.zeros(0))
         self.thresholds = _thresholds(corpus, config)
 
     def _symbols(self, changed: NDArray[np.int64]) -> tuple[NDArray[np.generic], Ints]:
@@ -114,30 +128,30 @@ class Matcher:
             undecided &= ~fits
         return own
 
-    def sign(self, store: SignatureStore | None = None) -> None:
-        """Compute the signatures of every space, but for those that ``store`` holds; store what is new."""
+    def sign(self) -> None:
+        """Compute the signatures of every space, but for those that an earlier run kept."""
         config = self.config
-        digests = self._digests() if store is not None else []
         for space in self.spaces:
-            entries, rows = _NONE, np.empty((0, config.num_perm), dtype=np.uint32)
-            name = f"{config.fingerprint}-{space.k}"
-            if store is not None:
-                places, stored = store.load(name, config.num_perm)
-                found = np.array([places.get(digest, -1) for digest in digests], dtype=np.int64)
-                entries, rows = np.flatnonzero(found >= 0), stored[found[found >= 0]]
+            entries, rows = self._kept_signatures(space.k)
             self.rows.append(
                 sign(space, config.num_perm, config.seed, self.threads, known=(entries, rows))
             )
             self.signed += len(self.text_of) - len(entries)
-            if store is not None and len(entries) < len(digests):
-                store.save(name, digests, self.rows[-1])
 
-    def _digests(self) -> list[bytes]:
-        """SHA-256 of the text of every entry."""
-        corpus = self.corpus
-        folded = self.text_of[corpus.size :].tolist()
-        pieces = (corpus.folded[corpus.bounds[c] : corpus.bounds[c + 1]] for c in folded)
-        return corpus.digests + [hashlib.sha256(piece.tobytes()).digest() for piece in pieces]
+    def _kept_signatures(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """Entries whose signatures are kept, and these."""
+        if self.kept is None or not self.kept.parts:
+            return _NONE, np.empty((0, self.config.num_perm), dtype=np.uint32)
+        stored, plain, folded = self.kept.signatures(k, self.config.num_perm)
+        size = self.corpus.size
+        number = self.corpus.kept_class[self.text_of]
+        row = np.full(len(number), -1, dtype=np.int64)
+        old = number >= 0
+        row[old] = plain[number[old]]
+        old[:size] = False
+        row[old] = folded[number[old]]
+        entries = np.flatnonzero(row >= 0)
+        return entries, stored[row[entries]]
 
     def find(self) -> Hits:
         """Pairs of texts to verify, from every space."""
@@ -174,24 +188,28 @@ class Matcher:
         return verdict
 
     def score(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> Scores:
-        """Exact scores of pairs of texts."""
+        """Exact scores of pairs of texts; what an earlier run kept of them is not computed again."""
         n = len(low)
         shared, sizes = np.zeros(n, dtype=np.int64), np.zeros((2, n), dtype=np.int64)
         folded = np.zeros(n, dtype=np.float64)
+        todo = np.ones(n, dtype=bool)
+        if self.kept is not None:
+            number = self.corpus.kept_class
+            at, *values = known_scores(self.kept, number[low], number[high])
+            shared[at], sizes[:, at], folded[at] = values
+            todo[at] = False
         estimate = np.full(n, np.nan)
-        space_of = (
-            np.minimum(self.space_of[low], self.space_of[high])
-            if n
-            else np.zeros(0, dtype=np.int64)
-        )
+        space_of = np.minimum(self.space_of[low], self.space_of[high]) if n else _NONE
         for index, space in enumerate(self.spaces):
-            here = np.flatnonzero(space_of == index)
-            left, right = low[here], high[here]
-            shared[here] = space.intersections(left, right, self.threads)
-            sizes[0, here], sizes[1, here] = space.sizes[left], space.sizes[right]
-            folded[here] = self._folded(space, left, right)
+            here = space_of == index
             if self.rows:
-                estimate[here] = self._estimates(self.rows[index], left, right)
+                estimate[here] = self._estimates(self.rows[index], low[here], high[here])
+            new = np.flatnonzero(here & todo)
+            left, right = low[new], high[new]
+            shared[new] = space.intersections(left, right, self.threads)
+            sizes[0, new], sizes[1, new] = space.sizes[left], space.sizes[right]
+            folded[new] = self._folded(space, left, right)
+        self.scored = Scored(low, high, shared, sizes, folded.copy())
         jaccard = ratio(shared, sizes[0] + sizes[1] - shared)
         unfolded = np.isnan(folded)
         folded[unfolded] = jaccard[unfolded]

@@ -25,11 +25,12 @@ from screening.columns import EXCERPTS
 from screening.config import ConfigError, ScreeningConfig, stratum_value
 from screening.documents import InputDocument, Refusal
 from screening.funnel import Funnel, manifest
+from screening.growing import Kept, keep, kept_of, pack_grown
 from screening.matching import Matcher
 from screening.ranking import rank_pairs
 from screening.readings import read_changes
 from screening.result import CHANNEL_BITS, PairTable, ScreeningResult, TextPairs
-from screening.store import SignatureStore
+from screening.store import Store
 from screening.suggest import suggest
 from screening.text.corpus import Corpus, pack
 from screening.text.normalise import NormaliseOptions
@@ -67,9 +68,7 @@ class Run:
         progress: Progress | None,
         cancelled: Callable[[], bool] | None,
         threads: int,
-        store: SignatureStore | None,
     ) -> None:
-        self.store = store
         self.config = config
         self.threads = threads
         self._progress = progress
@@ -90,7 +89,7 @@ def screen(
     *,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
-    cache: SignatureStore | None = None,
+    cache: Store | None = None,
     refusals: Sequence[Refusal] = (),
     facts: bool = True,
     threads: int | None = None,
@@ -101,19 +100,16 @@ def screen(
     ``cache`` holds. ``refusals`` are passed on into the files of the run. ``facts=False`` leaves out fact changes.
     Raises :class:`Cancelled` when ``cancelled()`` turns true, :class:`ConfigError` where an exhaustive run is too large.
     """
-    run = Run(config, progress, cancelled, threads or os.cpu_count() or 1, cache)
+    run = Run(config, progress, cancelled, threads or os.cpu_count() or 1)
+    kept = kept_of(cache, config)
     run.report("normalise", 0, len(documents))
-    corpus = pack(
-        documents,
-        lambda d: _options(config, d),
-        folding=config.fold_script,
-        threads=run.threads,
-        tick=lambda done, total: run.report("normalise", done, total),
-    )
-    matcher = Matcher(corpus, config, run.threads)
+    corpus = _packed(documents, run, kept)
+    matcher = Matcher(corpus, config, run.threads, kept)
     funnel = Funnel(corpus, refusals)
     same, numbered = _certain(corpus, run, funnel)
     texts = _approximate(corpus, matcher, numbered, run, funnel)
+    if cache is not None and kept is not None:
+        keep(cache, config, kept, corpus, matcher)
     table = _expand(corpus, texts, same, numbered, config, funnel)
     run.report("rank", 0, len(table))
     table = rank_pairs(corpus, texts, table, config)
@@ -131,6 +127,23 @@ def screen(
         left_out=funnel.left_out,
         refusals=refusals,
         manifest=manifest(corpus, config),
+    )
+
+
+def _packed(documents: Sequence[InputDocument], run: Run, kept: Kept | None) -> Corpus:
+    """The normalised texts; those that an earlier run kept are taken over."""
+
+    def tick(done: int, total: int) -> None:
+        run.report("normalise", done, total)
+
+    if kept is not None and kept.parts:
+        return pack_grown(documents, run.config, kept, threads=run.threads, tick=tick)
+    return pack(
+        documents,
+        lambda d: _options(run.config, d),
+        folding=run.config.fold_script,
+        threads=run.threads,
+        tick=tick,
     )
 
 
@@ -186,7 +199,7 @@ def _hits(corpus: Corpus, matcher: Matcher, run: Run) -> tuple[dict[str, Hits], 
     spread = np.empty(0, dtype=np.uint8)
     if "minhash" in config.channels:
         run.report("sign", 0, corpus.size)
-        matcher.sign(run.store)
+        matcher.sign()
         run.report("approximate", 0, 3)
         hits["minhash"] = matcher.find()
     if "passages" in config.channels:

@@ -22,6 +22,7 @@ from screening.config import ConfigError, ScreeningConfig
 from screening.errors import ScreeningError
 from screening.models import Collection, ScreeningRun
 from screening.pipeline import Cancelled, screen
+from screening.store import Store
 
 if TYPE_CHECKING:
     from dedupreview.people.models import Person
@@ -188,6 +189,7 @@ def _carry_out(
         ScreeningConfig.from_dict(run.config),
         progress=tell,
         cancelled=hold.should_stop,
+        cache=_store(run),
         refusals=frozen.refusals(folder),
     )
     tell("write", 0, len(RUN_FILES))
@@ -201,6 +203,11 @@ def _carry_out(
         candidate_count=len(result.candidates),
         finished_at=timezone.now(),
     )
+
+
+def _store(run: ScreeningRun) -> Store:
+    """What runs over this collection leave to the next one; it may be removed at any time."""
+    return Store(Path(settings.DATA_DIR) / "cache" / "collections" / str(run.collection_id))
 
 
 def in_words(error: BaseException) -> str:

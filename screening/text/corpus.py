@@ -30,7 +30,8 @@ class Corpus:
     ``points[bounds[c]:bounds[c + 1]]``, its documents ``members[member_bounds[c]:member_bounds[c + 1]]``;
     ``folded`` is ``points`` after script folding (the same array where nothing changes) and ``changed[c]`` tells
     whether folding changes the text. ``digests`` are SHA-256 of the distinct texts. ``is_subject`` tells of documents,
-    ``has_subject`` of texts, whether they are (or belong to) subjects rather than references only. ``lengths``: characters of each text.
+    ``has_subject`` of texts, whether they are (or belong to) subjects rather than references only. ``kept_class``: the number of each text among those that
+    earlier runs kept, -1 for a new one. ``lengths``: characters of each text.
     """
 
     documents: Sequence[InputDocument]
@@ -47,6 +48,7 @@ class Corpus:
     digests: list[bytes]
     is_subject: NDArray[np.bool_]
     has_subject: NDArray[np.bool_]
+    kept_class: Ints
     lengths: Ints = field(init=False)
 
     def __post_init__(self) -> None:
@@ -127,26 +129,55 @@ def pack(
             tick(hi, len(ordered))
     texts = np.concatenate(points)
     points.clear()
-    class_bounds = _bounds(class_lengths)
-    folded = fold(texts) if folding else texts
-    is_subject = np.array([d.role == "subject" for d in ordered], dtype=bool)
-    has_subject = np.zeros(len(seen), dtype=bool)
+    return assemble(
+        ordered,
+        order,
+        np.concatenate(offsets),
+        doc_lengths,
+        class_of,
+        texts,
+        class_lengths,
+        list(seen),
+        folding=folding,
+    )
+
+
+def assemble(
+    documents: Sequence[InputDocument],
+    order: Ints,
+    offsets: NDArray[np.int32],
+    doc_lengths: Sequence[int] | Ints,
+    class_of: NDArray[np.int32],
+    points: NDArray[np.uint32],
+    class_lengths: Sequence[int] | Ints,
+    digests: list[bytes],
+    *,
+    folding: bool,
+    kept_class: Ints | None = None,
+) -> Corpus:
+    """The corpus of documents in key order whose normalised texts are there; see :class:`Corpus` for the arrays."""
+    count = len(digests)
+    bounds = bounds_of(class_lengths)
+    folded = fold(points) if folding else points
+    is_subject = np.array([d.role == "subject" for d in documents], dtype=bool)
+    has_subject = np.zeros(count, dtype=bool)
     has_subject[class_of[is_subject & (class_of >= 0)]] = True
     return Corpus(
-        documents=ordered,
+        documents=documents,
         order=order,
-        offsets=np.concatenate(offsets),
-        doc_bounds=_bounds(doc_lengths),
+        offsets=offsets,
+        doc_bounds=bounds_of(doc_lengths),
         class_of=class_of,
-        points=texts,
-        bounds=class_bounds,
+        points=points,
+        bounds=bounds,
         members=np.argsort(class_of, kind="stable")[int((class_of < 0).sum()) :].astype(np.int32),
-        member_bounds=_bounds(np.bincount(class_of[class_of >= 0], minlength=len(seen))),
+        member_bounds=bounds_of(np.bincount(class_of[class_of >= 0], minlength=count)),
         folded=folded,
-        changed=_changed(texts, folded, class_bounds),
-        digests=list(seen),
+        changed=_changed(points, folded, bounds),
+        digests=digests,
         is_subject=is_subject,
         has_subject=has_subject,
+        kept_class=np.full(count, -1, dtype=np.int64) if kept_class is None else kept_class,
     )
 
 
@@ -187,5 +218,6 @@ def _distinct(
     return kept, lengths[fresh].tolist()
 
 
-def _bounds(lengths: Sequence[int] | Ints) -> Ints:
+def bounds_of(lengths: Sequence[int] | Ints) -> Ints:
+    """Where items of these lengths, laid end to end, begin and where the last one ends."""
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))

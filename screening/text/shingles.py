@@ -33,7 +33,8 @@ def shingle_hash(shingle: str) -> int:
     points = code_points(shingle)
     keys = np.empty(1, dtype=np.uint64)
     bounds = np.array([0, len(points)], dtype=np.int64)
-    kernels.shingle_keys(points, bounds, len(points), len(points) <= PACKED_K, 0, 1, bounds, keys)
+    only, k = np.zeros(1, dtype=np.int64), len(points)
+    kernels.shingle_keys(points, bounds, only, k, k <= PACKED_K, 0, 1, bounds, keys)
     return int(kernels.shingle_hash32(keys[0]))
 
 
@@ -57,21 +58,47 @@ def in_threads(work: Callable[[int, int], object], total: int, threads: int) -> 
 
 @dataclass(slots=True)
 class Shingles:
-    """Windows of ``k`` symbols of many entries, as 64-bit keys.
+    """Windows of ``k`` symbols of many entries, as 64-bit keys, computed for the entries that somebody needs.
 
-    ``keys[bounds[e]:bounds[e + 1]]`` are entry e's keys in text order until :meth:`sort`, which puts its ``sizes[e]``
-    distinct keys first, rising.
+    ``keys[bounds[e]:bounds[e + 1]]`` are entry e's keys: after :meth:`fill` in text order, after :meth:`sort` its
+    ``sizes[e]`` distinct keys first, rising.
     """
 
+    symbols: NDArray[np.generic] = field(repr=False)
+    symbol_bounds: Ints = field(repr=False)
     k: int
     packed: bool
     keys: NDArray[np.uint64]
     bounds: Ints
     sizes: Ints
+    is_filled: NDArray[np.bool_] = field(repr=False)
     is_sorted: NDArray[np.bool_] = field(repr=False)
+
+    def fill(self, entries: NDArray[np.int64], threads: int) -> None:
+        """Compute the keys of these entries, once each."""
+        wanted = np.zeros(len(self.sizes), dtype=bool)
+        wanted[entries] = True
+        todo = np.flatnonzero(wanted & ~self.is_filled)
+        in_threads(
+            lambda lo, hi: kernels.shingle_keys(
+                self.symbols,
+                self.symbol_bounds,
+                todo,
+                self.k,
+                self.packed,
+                lo,
+                hi,
+                self.bounds,
+                self.keys,
+            ),
+            len(todo),
+            threads,
+        )
+        self.is_filled[todo] = True
 
     def sort(self, entries: NDArray[np.int64], threads: int) -> None:
         """Sort and count the distinct keys of these entries, once each."""
+        self.fill(entries, threads)
         wanted = np.zeros(len(self.sizes), dtype=bool)
         wanted[entries] = True
         todo = np.flatnonzero(wanted & ~self.is_sorted)
@@ -98,25 +125,20 @@ class Shingles:
         return shared
 
 
-def shingle(
-    symbols: NDArray[np.generic], bounds: Ints, k: int, *, packed: bool, threads: int
-) -> Shingles:
-    """Keys of every window of ``k`` symbols of each entry ``symbols[bounds[e]:bounds[e + 1]]``."""
+def shingle(symbols: NDArray[np.generic], bounds: Ints, k: int, *, packed: bool) -> Shingles:
+    """Room for the keys of every window of ``k`` symbols of each entry ``symbols[bounds[e]:bounds[e + 1]]``."""
     lengths = np.maximum(np.diff(bounds) - k + 1, 0)
     key_bounds = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
-    keys = np.empty(key_bounds[-1], dtype=np.uint64)
-    in_threads(
-        lambda lo, hi: kernels.shingle_keys(symbols, bounds, k, packed, lo, hi, key_bounds, keys),
-        len(lengths),
-        threads,
-    )
     entries = len(lengths)
     return Shingles(
+        symbols,
+        bounds,
         k,
         packed,
-        keys,
+        np.empty(key_bounds[-1], dtype=np.uint64),
         key_bounds,
         np.zeros(entries, dtype=np.int64),
+        np.zeros(entries, dtype=bool),
         np.zeros(entries, dtype=bool),
     )
 
@@ -139,6 +161,7 @@ def sign(
         rows[known[0]] = known[1]
         todo[known[0]] = False
     entries = np.flatnonzero(todo)
+    shingles.fill(entries, threads)
     in_threads(
         lambda lo, hi: kernels.sign(shingles.keys, shingles.bounds, entries, a, b, lo, hi, rows),
         len(entries),

@@ -17,7 +17,6 @@ from screening.config import ConfigError, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
 from screening.evaluation import decided, threshold_row
 from screening.pipeline import Cancelled, screen
-from screening.store import SignatureStore
 from screening.text.normalise import normalise
 from tests.screening.making import document, documents, pairs, prose, run
 
@@ -261,26 +260,6 @@ def test_a_file_is_old_or_new_but_never_half(tmp_path: Path) -> None:
         write_run(tmp_path, result, docs)
     assert (tmp_path / "candidates.jsonl").read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == sorted(FILES)
-
-
-def test_a_grown_collection_computes_only_what_is_new(tmp_path: Path) -> None:
-    docs = mixture()
-    config = ScreeningConfig(exact_below=0)
-    store = SignatureStore(tmp_path / "store")
-    first = screen(docs[:-3], config, cache=store, facts=False)
-    assert first.matcher.signed == len(first.matcher.text_of)
-    grown = screen(docs, config, cache=store, facts=False)
-    assert 0 < grown.matcher.signed <= 3
-    write_run(tmp_path / "grown", grown, docs)
-    write_run(tmp_path / "fresh", screen(docs, config, facts=False), docs)
-    for name in FILES:
-        assert (tmp_path / "grown" / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
-    other = screen(docs, ScreeningConfig(exact_below=0, seed=2), cache=store, facts=False)
-    assert other.matcher.signed == len(other.matcher.text_of)
-    for file in store.folder.iterdir():
-        file.write_bytes(b"damaged")
-    again = screen(docs, config, cache=store, facts=False)
-    assert again.matcher.signed == len(again.matcher.text_of)
 
 
 def test_facts_read_in_processes_are_the_same_even_when_one_dies(

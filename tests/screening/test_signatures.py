@@ -18,7 +18,7 @@ from tests.screening.making import brute_jaccard, pairs, prose, run
 def packed(texts: list[str], k: int):  # type: ignore[no-untyped-def]
     points = code_points("".join(texts))
     bounds = np.concatenate(([0], np.cumsum([len(t) for t in texts]))).astype(np.int64)
-    return shingle(points, bounds, k, packed=k <= 3, threads=2)
+    return shingle(points, bounds, k, packed=k <= 3)
 
 
 def reference(text: str, k: int, num_perm: int, seed: int) -> MinHash:
