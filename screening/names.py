@@ -88,3 +88,33 @@ FILE_WORDS = {
     "thresholds.csv": _("record of thresholds"),
     "review_table.csv": _("table for reviewing by hand"),
 }
+
+WAY_NAMES = {
+    "default": _("A usual run, all its channels"),
+    "fragments": _("Repeated fragments (suffix array)"),
+    "windows": _("Windows of bytes (reference sets)"),
+    "seen": _("Seen before, on a stream"),
+}
+"""Ways of finding that are no channel of a run."""
+
+KIND_WORDS = {
+    "copy": _("pasted whole"),
+    "pasted": _("pasted into another text"),
+    "edited": _("edited in places"),
+    "paraphrased": _("paraphrased"),
+    "unrelated": _("unrelated"),
+}
+"""What was done to the originals of the self-check."""
+
+DRIFT_WORDS = {
+    **KIND_WORDS,
+    "pairs": _("number of pairs"),
+    "missing": _("the whole way"),
+    "error": _("the error"),
+    "other_pairs": _("other pairs of the same number, which"),
+}
+
+
+def way_name(way: str) -> object:
+    """What people call a channel or another way of finding."""
+    return WAY_NAMES.get(way) or CHANNEL_NAMES.get(way, way)
