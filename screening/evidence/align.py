@@ -12,7 +12,7 @@ EXACT_CELLS = 16_000_000
 """Size of an exact comparison: 4,000 × 4,000 characters take about .5 ms and 4 MB."""
 _GRAMS = (24, 12, 6)
 _ANCHOR = 16
-_LOOSE = 200
+_LOOSE = 80
 """Shorter texts are aligned as they are."""
 _FEW = 48
 """Edits up to which a pair counts as nearly equal, whatever it repeats inside."""

@@ -28,8 +28,10 @@ def tokenizer() -> Any:
     return words
 
 
-def _tokens(text: str) -> list[str]:
-    return list(tokenizer().cut(text, HMM=False))
+# Official texts repeat themselves: the same few words around a difference are cut again and again.
+@lru_cache(maxsize=8192)
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(tokenizer().cut(text, HMM=False))
 
 
 def _by_words(a: str, b: str) -> list[Block]:
