@@ -6,6 +6,7 @@ stands in only. Every kernel releases the GIL and works on a slice, like those o
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,14 @@ from screening.kernels import kernel
 
 BITS = 64
 
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+MD5_SINES = np.array([int(abs(math.sin(i + 1)) * 2**32) for i in range(64)], dtype=np.uint32)
+MD5_TURNS = np.array(
+    [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]], dtype=np.uint32
+)
+MD5_ROOM = 55
+"""Bytes that fit into one block of MD5 beside its ending."""
+
+BYTES = np.uint64(0x0101010101010101)
 
 
 @kernel
@@ -146,6 +154,53 @@ def _walk(text: Any, at: int, stop: int, end: Any, starts: Any, hashes: Any, fou
 
 
 @kernel
+def md5_ends(data: Any, bounds: Any, lo: int, hi: int, out: Any) -> None:
+    """Last eight bytes, as a number read from the left, of the MD5 of each string of at most :data:`MD5_ROOM` bytes.
+
+    Longer strings are left out. Source: RFC 1321.
+    """
+    block = np.empty(16, dtype=np.uint32)
+    for s in range(lo, hi):
+        size = bounds[s + 1] - bounds[s]
+        if size > MD5_ROOM:
+            continue
+        block[:] = 0
+        for i in range(size):
+            block[i // 4] |= np.uint32(data[bounds[s] + i]) << np.uint32(8 * (i % 4))
+        block[size // 4] |= np.uint32(0x80) << np.uint32(8 * (size % 4))
+        block[14] = 8 * size
+        a, b = np.uint32(0x67452301), np.uint32(0xEFCDAB89)
+        c, d = np.uint32(0x98BADCFE), np.uint32(0x10325476)
+        for i in range(64):
+            if i < 16:
+                mixed, at = (b & c) | (~b & d), i
+            elif i < 32:
+                mixed, at = (d & b) | (~d & c), (5 * i + 1) % 16
+            elif i < 48:
+                mixed, at = b ^ c ^ d, (3 * i + 5) % 16
+            else:
+                mixed, at = c ^ (b | ~d), (7 * i) % 16
+            mixed = np.uint32(mixed + a + MD5_SINES[i] + block[at])
+            turn = MD5_TURNS[i // 16, i % 4]
+            a, d, c = d, c, b
+            b = np.uint32(b + np.uint32((mixed << turn) | (mixed >> (np.uint32(32) - turn))))
+        third, fourth = np.uint32(c + np.uint32(0x98BADCFE)), np.uint32(d + np.uint32(0x10325476))
+        value = np.uint64(0)
+        for i in range(4):
+            value |= np.uint64((third >> np.uint32(8 * i)) & np.uint32(255)) << np.uint64(56 - 8 * i)
+            value |= np.uint64((fourth >> np.uint32(8 * i)) & np.uint32(255)) << np.uint64(24 - 8 * i)
+        out[s] = value
+
+
+@kernel
+def _unload(lanes: Any, sums: Any) -> None:
+    for x in range(8):
+        for y in range(8):
+            sums[8 * y + x] += np.int64((lanes[x] >> np.uint64(8 * y)) & np.uint64(255))
+        lanes[x] = np.uint64(0)
+
+
+@kernel
 def fingerprints(
     words: Any, hashes: Any, weights: Any, first: Any, last: Any, lo: int, hi: int, values: Any, totals: Any
 ) -> None:
@@ -155,9 +210,12 @@ def fingerprints(
     has the total 0; its value says nothing. Source: Charikar 2002; Manku, Jain, Das Sarma 2007, §2.
     """
     sums = np.empty(BITS, dtype=np.int64)
+    # Words of weight 1 are counted eight bits at a time: byte y of lane x counts bit 8 y + x, up to 255 words.
+    lanes = np.zeros(8, dtype=np.uint64)
     for s in range(lo, hi):
         sums[:] = 0
         total = 0
+        light = 0
         for i in range(first[s], last[s]):
             w = words[i]
             weight = weights[w]
@@ -165,8 +223,17 @@ def fingerprints(
                 continue
             h = hashes[w]
             total += weight
+            if weight == 1:
+                for x in range(8):
+                    lanes[x] += (h >> np.uint64(x)) & BYTES
+                light += 1
+                if light == 255:
+                    _unload(lanes, sums)
+                    light = 0
+                continue
             for b in range(BITS):
                 sums[b] += weight * np.int64((h >> np.uint64(b)) & np.uint64(1))
+        _unload(lanes, sums)
         value = np.uint64(0)
         for b in range(BITS):
             if 2 * sums[b] > total:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -108,6 +108,18 @@ def word_hash(word: str) -> int:
     return int.from_bytes(digest[-8:], "big")
 
 
+def word_hashes(words: Sequence[str]) -> Values:
+    """:func:`word_hash` of many words, in compiled loops where a word is short."""
+    data = [w.encode("utf-8", "surrogatepass") for w in words]
+    bounds = np.fromiter(accumulate(map(len, data), initial=0), dtype=np.int64)
+    hashes = np.empty(len(data), dtype=np.uint64)
+    joined = np.frombuffer(b"".join(data), dtype=np.uint8)
+    kernels_simhash.md5_ends(joined, bounds, 0, len(data), hashes)
+    for n in np.flatnonzero(np.diff(bounds) > kernels_simhash.MD5_ROOM).tolist():
+        hashes[n] = word_hash(words[n])
+    return hashes
+
+
 def rules(config: ScreeningConfig) -> dict[str, Any]:
     """Everything that decides a fingerprint, in JSON values."""
     from importlib.metadata import version
@@ -172,7 +184,7 @@ def prints_of(
     places: Places, weights: Ints, first: Ints, last: Ints, threads: int
 ) -> tuple[Values, NDArray[np.bool_]]:
     """Fingerprints of the words ``first[s]`` to ``last[s]`` of each segment, and whether it has any word that weighs."""
-    hashes = np.array([word_hash(w) for w in places.vocabulary], dtype=np.uint64)
+    hashes = word_hashes(places.vocabulary)
     values = np.zeros(len(first), dtype=np.uint64)
     totals = np.zeros(len(first), dtype=np.int64)
     in_threads(

@@ -114,6 +114,16 @@ def test_a_known_value() -> None:
     assert reference({"河道": 3, "清淤": 2, "工程": 1}) == KNOWN
 
 
+def test_hashes_of_words_are_the_ends_of_their_md5() -> None:
+    rng = random.Random(6)
+    words = ["", "河道", "a" * 55, "a" * 56, "a" * 200, "\ud800x", "𠮷"]
+    words += ["".join(rng.choices("aé河𠮷9", k=n % 60)) for n in range(400)]
+    assert simhash.word_hashes(words).tolist() == [simhash.word_hash(w) for w in words]
+    for word in ("河道", "abc", ""):
+        low = hashlib.md5(word.encode()).hexdigest()[16:]
+        assert f"{simhash.word_hash(word):016x}" == low
+
+
 KNOWN = 0x180842890a938f61
 
 
