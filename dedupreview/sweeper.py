@@ -17,7 +17,11 @@ from dedupreview import processes
 logger = logging.getLogger(__name__)
 
 INTERVAL = 3.0
-SWEEPS = ("screening.runs.sweep", "reviews.tables.exporting.sweep")
+SWEEPS = (
+    "screening.runs.sweep",
+    "reviews.tables.exporting.sweep",
+    "reviews.tallies.sweep",
+)
 UNTIL_DONE = ("dedupreview.demo.advance",)
 """Called until they return True. All by name: the ground floor imports nothing from above."""
 

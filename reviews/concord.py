@@ -1,35 +1,25 @@
 """How well people agreed in a round, and how long they took: closed items only, first blind judgments only.
 
-The database counts how often each pattern of answers occurs; the measures are then computed on the patterns, so the
-cost of a page does not grow with the memory of a million pairs.
+What occurs how often is counted in :mod:`reviews.tallies`; the measures are computed on the patterns of answers, so that
+neither time nor memory of a page grows with the pairs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from django.core.cache import cache
-from django.db import connection
-from django.db.models import Count, F
-from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
 from dedupreview.people.models import Person
 from reviews import agreement
 from reviews.agreement import Measure, Measures
 from reviews.labels import Direction, Label
-from reviews.models import Judgment, ReviewItem, ReviewRound
+from reviews.models import ReviewItem, ReviewRound
+from reviews.tallies import Tally, tally_of
 
-MOST_PEOPLE = 12
-"""Of more people, only the confusion of all against all is shown."""
-
-LONGEST_MS = 30 * 60 * 1000
-"""A judgment that took longer than half an hour was interrupted: it says nothing about the work."""
-
-KEPT_SECONDS = 24 * 3600
+UNSETTLED = (ReviewItem.State.OPEN, ReviewItem.State.WAITING, ReviewItem.State.CONFLICT)
 
 NO_DIRECTIONS = "Not computable: no pair has two directions."
 
@@ -61,86 +51,46 @@ class Concord:
     open_items: int
 
 
-def patterns(round: ReviewRound) -> Answers:
-    """The counted first judgments of closed items, as patterns with their counts."""
-    code = dict(Person.objects.values_list("pk", "code"))
+def answers_of(tally: Tally) -> Answers:
+    """The counted first judgments of closed items, as patterns with their counts, by person code.
+
+    Of very many people the codes are not kept: such answers bear ``#1``, ``#2`` and so on.
+    """
+    code = {str(pk): code for pk, code in Person.objects.values_list("pk", "code")}
     units, times, directions = [], [], []
-    for pattern, number in _pattern_counts(round):
-        seats = [seat.split(":") for seat in pattern.split(",")]
-        units.append({code[int(person)]: label for person, label, _way in seats})
-        directions.append({code[int(person)]: way for person, _label, way in seats if way})
+    for pattern, number in sorted(tally.patterns.items()):
+        seats = [
+            (code[person] if person else f"#{place}", label, way)
+            for place, (person, label, way) in enumerate(pattern, 1)
+        ]
+        units.append({who: label for who, label, _way in seats})
+        directions.append({who: way for who, _label, way in seats if way})
         times.append(number)
     return Answers(units, times, directions)
 
 
-def _pattern_counts(round: ReviewRound) -> Iterable[tuple[str, int]]:
-    """("person:label:direction,…", how many items) of the closed items of a round."""
-    seat = "j.annotator_id || ':' || j.label || ':' || j.direction"
-    joined = (
-        f"string_agg({seat}, ',' ORDER BY j.annotator_id)"
-        if connection.vendor == "postgresql"
-        else f"group_concat({seat}, ',')"
-    )
-    query = f"""
-        SELECT pattern, COUNT(*) FROM (
-            SELECT {joined} AS pattern
-            FROM {Judgment._meta.db_table} j
-            JOIN {ReviewItem._meta.db_table} i ON i.id = j.item_id
-            WHERE i.round_id = %s AND i.state = %s AND j.counted AND j.version = 1
-            GROUP BY j.item_id
-        ) AS of_items GROUP BY pattern ORDER BY pattern
-    """
-
-    def count() -> list[tuple[str, int]]:
-        with connection.cursor() as cursor:
-            cursor.execute(query, [round.pk, ReviewItem.State.CLOSED.value])
-            return list(cursor.fetchall())
-
-    return _kept(round, "patterns", count)
-
-
-T = TypeVar("T")
-
-
-def _kept(round: ReviewRound, name: str, count: Callable[[], T]) -> T:
-    """What ``count`` gives, remembered until another item is closed.
-
-    A closed item is never opened again and its first judgments never change, so that the number of closed items and the
-    moment of the latest tell whether the counts still hold.
-    """
-    closed = round.items.filter(state=ReviewItem.State.CLOSED)
-    latest = closed.order_by("-closed_at").values_list("closed_at", flat=True).first()
-    if latest is None:
-        return count()
-    key = f"concord:{name}:{round.pk}:{closed.count()}:{latest.timestamp()}"
-    found: T | None = cache.get(key)
-    if found is None:
-        found = count()
-        cache.set(key, found, KEPT_SECONDS)
-    return found
-
-
-def concord_of(round: ReviewRound) -> Concord:
+def concord_of(round: ReviewRound, tally: Tally | None = None) -> Concord:
     """The agreement of a round so far; nothing of an item that is still open."""
-    answers = patterns(round)
+    tally = tally or tally_of(round)
+    answers = answers_of(tally)
     labels = [str(label) for label in Label.values]
-    people = {code for unit in answers.units for code in unit}
-    by_people = (
-        agreement.confusions(answers.units, times=answers.times)
-        if len(people) <= MOST_PEOPLE
-        else {}
-    )
+    people = len(tally.people)
+    measured = agreement.measures(answers.units, times=answers.times, labels=labels)
+    if people > 2:  # the places of unnamed answers are no people
+        none = Measure(None, None, None, 0, agreement.NOT_TWO_PEOPLE)
+        measured = replace(measured, cohen_kappa=none)
+    named = all(person for pattern in tally.patterns for person, _label, _way in pattern)
     return Concord(
         answers=answers,
-        measures=agreement.measures(answers.units, times=answers.times, labels=labels),
+        measures=measured,
         pairwise=agreement.pairwise(answers.units, times=answers.times, resamples=200)
-        if 2 < len(people) <= MOST_PEOPLE
+        if named and people > 2
         else {},
         confusion=_all_against_all(answers),
-        by_people=by_people,
+        by_people=agreement.confusions(answers.units, times=answers.times) if named else {},
         directions=_directions(answers),
-        people=len(people),
-        open_items=round.items.exclude(state=ReviewItem.State.CLOSED).count(),
+        people=people,
+        open_items=round.items.filter(state__in=UNSETTLED).count(),
     )
 
 
@@ -201,22 +151,15 @@ class Workload:
         return self.seats_left * seconds / 3600 if seconds is not None else None
 
 
-def workload(round: ReviewRound) -> Workload:
+def workload(round: ReviewRound, tally: Tally | None = None) -> Workload:
     """Times of the counted first judgments of closed items, by person; who sees them is for the caller to decide."""
-    rows = Judgment.objects.filter(
-        item__round=round,
-        item__state=ReviewItem.State.CLOSED,
-        counted=True,
-        version=1,
-        active_ms__gt=0,
-        active_ms__lte=LONGEST_MS,
-    )
-    tenths = rows.annotate(tenth=F("active_ms") / 100).values_list("annotator__code", "tenth")
-    grouped = tenths.annotate(number=Count("pk")).order_by()
+    tally = tally or tally_of(round)
+    code = dict(Person.objects.filter(pk__in=tally.people).values_list("pk", "code"))
     times: dict[str, Counter[int]] = {}
-    for code, tenth, number in _kept(round, "times", lambda: list(grouped)):
-        times.setdefault(code, Counter())[int(tenth)] += number
-    everything = sum(times.values(), Counter())
+    everything: Counter[int] = Counter()
+    for (person, tenth), number in tally.tenths.items():
+        times.setdefault(code[person], Counter())[tenth] += number
+        everything[tenth] += number
     unfinished = (ReviewItem.State.OPEN, ReviewItem.State.WAITING)
     live = round.items.filter(state__in=unfinished)
     filled = live.filter(slots__state="filled").count()
@@ -235,36 +178,6 @@ def _pace(name: str, tenths: Counter[int]) -> Pace:
         if 2 * seen >= total:
             return Pace(name, total, max(tenth, 1) / 10)
     return Pace(name, 0, None)
-
-
-def closed_by_day(round: ReviewRound) -> list[tuple[str, int]]:
-    """(day, items closed until its end)."""
-    days = (
-        round.items.filter(closed_at__isnull=False)
-        .annotate(day=TruncDate("closed_at"))
-        .values_list("day")
-        .annotate(number=Count("pk"))
-        .order_by("day")
-    )
-    total, found = 0, []
-    for day, number in _kept(round, "days", lambda: list(days)):
-        total += number
-        found.append((day.isoformat(), total))
-    return found
-
-
-def against_suggestions(round: ReviewRound) -> dict[tuple[str, str], int]:
-    """(label, suggestion) → how many items closed by agreement; a check of the machine after the fact."""
-    rows = Judgment.objects.filter(
-        item__round=round,
-        item__closed_by=ReviewItem.ClosedBy.AGREEMENT,
-        counted=True,
-        version=1,
-        slot__number=1,
-    )
-    counts = rows.values_list("label", "item__candidate__suggestion").annotate(number=Count("pk"))
-    kept = _kept(round, "suggestions", lambda: list(counts.order_by()))
-    return {(label, said): number for label, said, number in kept}
 
 
 # --- In words ---------------------------------------------------------------------------------------------------------

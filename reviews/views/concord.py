@@ -18,6 +18,7 @@ from reviews import concord as services
 from reviews.agreement import Measure
 from reviews.labels import LABEL_SIGNS, Label
 from reviews.models import ReviewRound
+from reviews.tallies import tally_of
 
 LABELS = [str(label) for label in Label.values]
 
@@ -27,9 +28,10 @@ LABELS = [str(label) for label in Label.values]
 def agreement(request: HttpRequest, round_id: int) -> HttpResponse:
     """How far people agree, label by label and person by person, and how long they take."""
     round = get_object_or_404(ReviewRound.objects.select_related("collection"), pk=round_id)
-    found = services.concord_of(round)
-    work = services.workload(round)
-    days = services.closed_by_day(round)
+    tally = tally_of(round)
+    found = services.concord_of(round, tally)
+    work = services.workload(round, tally)
+    days = tally.closed_by_day()
     private = may(request.user, "manage_rounds")
     context = {
         "round": round,
@@ -54,7 +56,7 @@ def agreement(request: HttpRequest, round_id: int) -> HttpResponse:
         "people": work.people if private else [],
         "days": days,
         "days_chart": _progress(days, round.items.count()),
-        "said": _grid(services.against_suggestions(round)),
+        "said": _grid(tally.suggestions),
         "methods": _methods(round, found),
         "section": "rounds",
     }

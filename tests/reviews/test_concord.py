@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 
-from reviews import agreement, concord
+from reviews import agreement, concord, tallies
 from reviews.models import ReviewItem
 from reviews.outcomes import first_answers
 from tests.reviews.world import judge, world
@@ -31,7 +31,7 @@ def played(pairs: int = 12, seed: int = 3):  # type: ignore[no-untyped-def]
 
 def test_patterns_are_the_first_answers_of_closed_items() -> None:
     made = played()
-    counted = concord.patterns(made.round)
+    counted = concord.answers_of(tallies.tally_of(made.round))
     spread = [u for u, n in zip(counted.units, counted.times, strict=True) for _ in range(n)]
     one_by_one = list(first_answers(made.round))
     key = lambda unit: sorted(unit.items())  # noqa: E731
@@ -124,7 +124,7 @@ def test_the_paragraph_carries_the_figures_in_both_languages() -> None:
 
 def test_the_machine_is_set_against_agreed_answers_only() -> None:
     made = played()
-    cells = concord.against_suggestions(made.round)
+    cells = tallies.tally_of(made.round).suggestions
     agreed = made.round.items.filter(closed_by="agreement").count()
     assert sum(cells.values()) == agreed
     assert {said for _label, said in cells} == {"copy"}
@@ -143,15 +143,3 @@ def test_counted_units_give_what_units_one_by_one_give() -> None:
     both = agreement.confusions(units, times=times)
     assert both == agreement.confusions(table)
     assert sum(both["x", "y"].values()) == sum("x" in u and "y" in u for u in table)
-
-
-def test_a_figure_that_was_remembered_gives_way_when_another_pair_closes() -> None:
-    made = world(2, annotators=2)
-    for who in made.annotators:
-        judge(made.round, who, "copy")
-    assert concord.patterns(made.round).items == 1
-    for who in made.annotators:
-        judge(made.round, who, "template")
-    assert concord.patterns(made.round).items == 2
-    assert sum(concord.against_suggestions(made.round).values()) == 2
-    assert concord.workload(made.round).seats_left == 0
