@@ -13,11 +13,10 @@ from reviews.models import (
     Judgment,
     ReviewItem,
     ReviewRound,
-    ReviewSlot,
     ReviewTable,
     RoundMember,
 )
-from reviews.rounds import pairs_in
+from reviews.rounds import judged_in, pairs_in
 from screening.models import Collection, DocumentImport, ScreeningRun
 
 
@@ -61,22 +60,13 @@ def home_of(person: Person) -> dict[str, object]:
 
 def queues_of(person: Person) -> list[Queue]:
     """The open rounds in which the person judges."""
-    rounds = (
-        ReviewRound.objects.filter(
-            state=ReviewRound.State.OPEN,
-            members__person=person,
-            members__part=RoundMember.Part.ANNOTATOR,
-            members__active=True,
-        )
-        .order_by("-pk")
-    )
-    mine = dict(
-        ReviewSlot.objects.filter(annotator=person, state=ReviewSlot.State.FILLED)
-        .values_list("item__round")
-        .annotate(Count("pk"))
-        .order_by()
-    )
-    return [Queue(round, mine.get(round.pk, 0), pairs_in(round)) for round in rounds]
+    rounds = ReviewRound.objects.filter(
+        state=ReviewRound.State.OPEN,
+        members__person=person,
+        members__part=RoundMember.Part.ANNOTATOR,
+        members__active=True,
+    ).order_by("-pk")
+    return [Queue(round, judged_in(round, person), pairs_in(round)) for round in rounds]
 
 
 def conflicts_of(person: Person) -> list[tuple[ReviewRound, int]]:

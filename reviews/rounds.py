@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import lru_cache
+from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, OuterRef, Subquery
+from django.utils import timezone
 
 from dedupreview.people import audit
 from dedupreview.people.models import Person, Role
@@ -343,13 +343,40 @@ def progress(round: ReviewRound) -> Progress:
 
 
 def pairs_in(round: ReviewRound) -> int:
-    """How many pairs a round has. They are chosen when it is opened and never change: a million need no recount."""
-    return _pairs_in(round.pk, round.created_at)
+    """How many pairs a round has: their positions run from 1 on, and none is ever added or taken out."""
+    return round.items.aggregate(last=Max("position"))["last"] or 0
 
 
-@lru_cache(maxsize=256)
-def _pairs_in(round_id: int, _opened: datetime) -> int:
-    return ReviewItem.objects.filter(round_id=round_id).count()
+def pairs_of(rounds: Iterable[ReviewRound]) -> dict[int, int]:
+    """Round → :func:`pairs_in`, in one query."""
+    last = ReviewItem.objects.filter(round=OuterRef("pk")).order_by("-position")
+    rows = ReviewRound.objects.filter(pk__in=[round.pk for round in rounds]).order_by()
+    return dict(rows.values_list("pk", Subquery(last.values("position")[:1])))
+
+
+def judged_in(round: ReviewRound, person: Person) -> int:
+    """How many pairs of the round the person has answered, counted answers only.
+
+    Judgments are insert-only, so what was counted up to some minutes ago need not be counted again: the number stands
+    on every page of a pair, and a person may have answered forty thousand.
+    """
+    mine = Judgment.objects.filter(item__round=round, annotator=person, counted=True, version=1)
+    key = (round.pk, round.created_at, person.pk)
+    until, number = _judged.get(key, (None, 0))
+    settled = timezone.now() - SETTLED
+    if until is None or settled - until > SETTLED:
+        since = mine.filter(created_at__gt=until) if until else mine
+        number += since.filter(created_at__lte=settled).count()
+        until = settled
+        if len(_judged) >= 10_000:
+            _judged.clear()
+        _judged[key] = (until, number)
+    return number + mine.filter(created_at__gt=until).count()
+
+
+SETTLED = timedelta(minutes=10)
+"""Nobody's clock is so wrong that a judgment would still come with an older time."""
+_judged: dict[tuple[int, datetime, int], tuple[datetime, int]] = {}
 
 
 def closed_in(rounds: Iterable[ReviewRound]) -> dict[int, int]:

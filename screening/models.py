@@ -296,6 +296,10 @@ class Candidate(models.Model):
                 condition=Q(jaccard__gte=0) & Q(jaccard__lte=1), name="candidate_jaccard_is_ratio"
             ),
         ]
+        indexes = [
+            # How many a round would ask stands on the page of a run; a million rows with their evidence are not read for it.
+            models.Index(fields=["run"], condition=Q(representative=True), name="candidate_asked"),
+        ]
 
     def __str__(self) -> str:
         return f"candidate {self.rank} of run {self.run_id}"

@@ -32,7 +32,7 @@ from reviews.models import (
     SeatLapse,
 )
 from reviews.reading import Reading, checks_of, reading_of
-from reviews.rounds import pairs_in
+from reviews.rounds import judged_in, pairs_in
 from reviews.samechange import same_change
 from reviews.views import answers
 
@@ -123,7 +123,7 @@ def nothing_to_do(request: HttpRequest, round_id: int, why: str) -> HttpResponse
 def nothing(request: HttpRequest, round: ReviewRound, why: str | None) -> HttpResponse:
     person = person_of(request)
     context: dict[str, Any] = {"round": round, "why": why, "total": pairs_in(round)}
-    context["done"] = judged_by(person, round)
+    context["done"] = judged_in(round, person)
     if why == "taken":
         # When the first of the seats that others hold comes free: a time, not who or what.
         context["until"] = (
@@ -138,13 +138,6 @@ def nothing(request: HttpRequest, round: ReviewRound, why: str | None) -> HttpRe
         item__round=round, person=person, how=SeatDecline.How.RECUSE
     ).count()
     return render(request, "reviews/nothing.html", context)
-
-
-def judged_by(person: Person, round: ReviewRound) -> int:
-    """How many pairs of the round the person has answered, counted ones."""
-    return Judgment.objects.filter(
-        item__round=round, annotator=person, counted=True, version=1
-    ).count()
 
 
 # --- The pair ---------------------------------------------------------------------------------------------------------
@@ -228,7 +221,7 @@ def frame(view: PairView, person: Person) -> dict[str, Any]:
     return {
         "now": timezone.now(),
         "total": pairs_in(round),
-        "done": judged_by(person, round) if annotates else None,
+        "done": judged_in(round, person) if annotates else None,
         "guideline": view.guideline,
         "labels": answers.label_choices(),
         "codes": answers.code_groups(),

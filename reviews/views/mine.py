@@ -31,7 +31,7 @@ from screening.models import Document
 def my_judgments(request: HttpRequest) -> HttpResponse:
     """The signed-in person's own judgments, latest first; nothing that others said, nor whether they agree."""
     person = person_of(request)
-    own = judging.history_of(person).filter(superseded_by__isnull=True)
+    own = judging.standing_of(person)
     sides = ("item__pair__low", "item__pair__high")
     named = own.select_related("annotator", *(f"{side}__collection" for side in sides))
     page = page_of(request, named.defer(*(f"{side}__raw" for side in sides)), 50)

@@ -31,7 +31,8 @@ def round_list(request: HttpRequest) -> HttpResponse:
     rows = ReviewRound.objects.select_related("collection").order_by("-pk")
     page = page_of(request, rows, 50)
     closed = services.closed_in(list(page.object_list))
-    listed = [(row, services.pairs_in(row), closed.get(row.pk, 0)) for row in page.object_list]
+    pairs = services.pairs_of(list(page.object_list))
+    listed = [(row, pairs.get(row.pk, 0), closed.get(row.pk, 0)) for row in page.object_list]
     context = {"page": page, "rounds": listed, "section": "rounds"}
     return render(request, "reviews/round_list.html", context)
 
