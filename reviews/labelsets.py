@@ -150,7 +150,8 @@ def import_labels(
 
     :raises LabelSetError: if nothing in the file can be read, or the name is missing or taken by another file.
     """
-    name = name.strip()[:200]
+    name = labels_file.tidy(name)[:200]
+    filename = labels_file.tidy(filename)
     if not name:
         raise LabelSetError(NAME_MISSING, code="name")
     there = collection.label_sets.filter(name=name).first()

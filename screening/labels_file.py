@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from screening import labels_json
 from screening.documents import Problem
@@ -36,66 +39,61 @@ LABEL_WORDS: dict[str, str] = {
     "false": "not_copy",
     "not_copy": "not_copy",
     "非副本": "not_copy",
+    "1.0": "copy",
+    "0.0": "not_copy",
+    "副": "copy",
+    "修": "revision",
+    "引": "citation",
+    "模": "template",
+    "独": "independent",
+    "?": "undecided",
 }
 """What a label may be called in a file, and the label that it means.
 
 ``0`` of a copy-or-not set means only ``not_copy``: it does not say what the pair is instead.
 """
 
+_LEFT = (
+    "left", "left id", "left doc", "left doc id", "left document", "doc a", "doc id a", "document a", "id a", "a", "id1", "doc1",
+    "doc id 1", "document 1", "左", "左侧", "左文档", "左材料", "左编号", "左文档编号", "左材料编号", "左侧编号", "甲", "材料甲", "材料a",
+    "材料1", "文档a", "文档1", "编号a", "编号1", "文档编号a", "文档编号1", "材料编号a", "材料编号1",
+)  # fmt: skip
+_RIGHT = (
+    "right", "right id", "right doc", "right doc id", "right document", "doc b", "doc id b", "document b", "id b", "b", "id2",
+    "doc2", "doc id 2", "document 2", "右", "右侧", "右文档", "右材料", "右编号", "右文档编号", "右材料编号", "右侧编号", "乙", "材料乙",
+    "材料b", "材料2", "文档b", "文档2", "编号b", "编号2", "文档编号b", "文档编号2", "材料编号b", "材料编号2",
+)  # fmt: skip
+_LABEL = (
+    "label", "labels", "choice", "标签", "標籤", "标注", "標注", "标注结果", "人工标注", "类别", "類別", "判断", "判定", "结论", "結論",
+    "关系", "關係",
+)  # fmt: skip
+
+
+def _plain(name: str) -> str:
+    """A column's name without case, width, blanks and signs."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(c for c in folded if c.isalnum())
+
+
+def _names(*names: str) -> frozenset[str]:
+    return frozenset(map(_plain, names))
+
+
 COLUMNS: dict[str, frozenset[str]] = {
-    "left": frozenset(
-        {
-            "left",
-            "left_id",
-            "left_doc",
-            "doc_a",
-            "doc_id_a",
-            "a",
-            "id1",
-            "doc1",
-            "左",
-            "左侧",
-            "左文档",
-            "左编号",
-            "左文档编号",
-            "左侧编号",
-            "材料甲",
-            "甲",
-            "文档a",
-            "编号a",
-        }
+    "left": _names(*_LEFT),
+    "right": _names(*_RIGHT),
+    "label": _names(*_LABEL),
+    "subtype": _names("subtype", "子类", "子类型", "细类"),
+    "why": _names("why", "reason", "note", "依据", "理由", "原因", "说明", "备注"),
+    "annotator": _names(
+        "annotator", "annotator_id", "user", "completed_by", "标注人", "标注员", "标注者"
     ),
-    "right": frozenset(
-        {
-            "right",
-            "right_id",
-            "right_doc",
-            "doc_b",
-            "doc_id_b",
-            "b",
-            "id2",
-            "doc2",
-            "右",
-            "右侧",
-            "右文档",
-            "右编号",
-            "右文档编号",
-            "右侧编号",
-            "材料乙",
-            "乙",
-            "文档b",
-            "编号b",
-        }
-    ),
-    "label": frozenset({"label", "标签", "标注", "类别", "判断", "结论", "关系"}),
-    "subtype": frozenset({"subtype", "子类", "子类型", "细类"}),
-    "why": frozenset({"why", "reason", "note", "依据", "理由", "原因", "说明", "备注"}),
-    "annotator": frozenset(
-        {"annotator", "annotator_id", "user", "completed_by", "标注人", "标注员", "标注者"}
-    ),
-    "family": frozenset({"family", "group", "族", "家族", "分组", "组"}),
+    "family": _names("family", "group", "族", "家族", "分组", "组"),
 }
-"""The names of the columns; anything else in a file is ignored with one note."""
+"""The names of the columns, as :func:`_plain` writes them; anything else in a file is ignored with one note."""
+
+TITLE_ROWS = 10
+"""A header is looked for among so many first rows: people put a title above it."""
 
 _ALLOWED = "copy 副本, revision 有效修订, citation 公共引用, template 模板, independent 各自独立/无关, undecided 不能判断, 1, 0"
 
@@ -116,13 +114,40 @@ class LabelRow:
 
 
 def tidy(text: str) -> str:
-    """``text`` without surrounding blanks, the ideographic space and stray byte order marks among them."""
-    return text.strip().strip("\ufeff\u200b").strip()
+    """``text`` without surrounding blanks and invisible signs, and with what no database takes as U+FFFD."""
+    kept = _UNSTORABLE.sub("\ufffd", text)
+    while kept != (kept := kept.strip().strip(_INVISIBLE)):
+        pass
+    return kept
+
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_INVISIBLE = "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
 
 
 def label_of(word: str) -> str | None:
-    """The label that ``word`` means, whatever its case and surrounding spaces; None if it means none."""
-    return LABEL_WORDS.get(tidy(word).casefold())
+    """The label that ``word`` means, whatever its case, width and surrounding signs; None if it means none.
+
+    Names of one label side by side, as in “copy 副本” or “副本（copy）”, mean it; names of two mean none.
+    """
+    folded = unicodedata.normalize("NFKC", tidy(word)).casefold()
+    if folded in LABEL_WORDS:
+        return LABEL_WORDS[folded]
+    meant = labels_in(folded)
+    return meant.pop() if len(meant) == 1 else None
+
+
+def labels_in(word: str) -> set[str]:
+    """The labels whose names ``word`` consists of; none if anything else is in it."""
+    parts = [
+        part for part in _BETWEEN.split(unicodedata.normalize("NFKC", word).casefold()) if part
+    ]
+    if not all(part in LABEL_WORDS for part in parts):
+        return set()
+    return {LABEL_WORDS[part] for part in parts}
+
+
+_BETWEEN = re.compile(r"[\s()/|,;、#+]+")
 
 
 def read_label_rows(data: bytes, filename: str) -> tuple[list[LabelRow], list[Problem]]:
@@ -146,10 +171,10 @@ def read_label_rows(data: bytes, filename: str) -> tuple[list[LabelRow], list[Pr
     table = tables.read_csv(data)
     if isinstance(table, Problem):
         return [], [table]
-    mapping = _mapping(table.header.cells)
-    if isinstance(mapping, Problem):
-        return [], [mapping]
-    return _collect(_table_records(table, mapping), [*notes, *_ignored(table, mapping)])
+    found = _under_title(table)
+    if isinstance(found, Problem):
+        return [], [found]
+    return _collect(_table_records(*found), [*notes, *_ignored(*found)])
 
 
 Record = tuple[int, dict[str, str]] | Problem
@@ -162,26 +187,39 @@ def _from_spreadsheet(data: bytes) -> tuple[list[LabelRow], list[Problem]]:
         return [], [sheets]
     first_problem: Problem | None = None
     for _, table in sheets:
-        mapping = _mapping(table.header.cells)
-        if not isinstance(mapping, Problem):
-            return _collect(_table_records(table, mapping), _ignored(table, mapping))
-        first_problem = first_problem or mapping
+        found = _under_title(table)
+        if not isinstance(found, Problem):
+            return _collect(_table_records(*found), _ignored(*found))
+        first_problem = first_problem or found
     return [], [first_problem] if first_problem else []
 
 
+def _under_title(table: tables.Table) -> tuple[tables.Table, dict[str, int]] | Problem:
+    """The table from its header on, and its columns; what is wrong with the first row if no header is found."""
+    mapping = _mapping(table.header.cells)
+    if not isinstance(mapping, Problem):
+        return table, mapping
+    for row in islice(table.rows, TITLE_ROWS):
+        if not isinstance(row, Problem):
+            below = _mapping(row.cells)
+            if not isinstance(below, Problem):
+                return tables.Table(row, table.rows, table.encoding, table.warnings), below
+    return mapping
+
+
 def _mapping(header: list[str]) -> dict[str, int] | Problem:
-    names = [tidy(cell).casefold() for cell in header]
+    names = [tidy(cell) for cell in header]
     mapping: dict[str, int] = {}
     for column, known in COLUMNS.items():
         for index, name in enumerate(names):
-            if name in known:
+            if _plain(name) in known:
                 mapping.setdefault(column, index)
     missing = [column for column in ("left", "right", "label") if column not in mapping]
     if missing:
         return Problem(
             "label_columns_missing",
             "No column for %(missing)s; the header is: %(header)s",
-            {"missing": ", ".join(missing), "header": ", ".join(names)[:200]},
+            {"missing": ", ".join(missing), "header": ", ".join(n for n in names if n)[:200]},
         )
     return mapping
 
@@ -198,6 +236,7 @@ def _ignored(table: tables.Table, mapping: dict[str, int]) -> list[Problem]:
 
 
 def _table_records(table: tables.Table, mapping: dict[str, int]) -> Iterator[Record]:
+    twins = _twins(table.header.cells, mapping)
     for row in table.rows:
         if isinstance(row, Problem):
             yield row
@@ -210,8 +249,34 @@ def _table_records(table: tables.Table, mapping: dict[str, int]) -> Iterator[Rec
                 {"line": row.line, **fault.params},
             )
             continue
-        cells = row.cells
-        yield row.line, {c: cells[i] if i < len(cells) else "" for c, i in mapping.items()}
+        twice = _said_twice(row, twins)
+        yield twice or (row.line, {c: _cell(row, i) for c, i in mapping.items()})
+
+
+def _cell(row: tables.Row, index: int) -> str:
+    return row.cells[index] if index < len(row.cells) else ""
+
+
+def _twins(header: list[str], mapping: dict[str, int]) -> dict[str, list[int]]:
+    """The places of each column that stands in the header more than once under the same name."""
+    names = [_plain(name) for name in header]
+    places = {
+        c: [i for i, name in enumerate(names) if name == names[at]] for c, at in mapping.items()
+    }
+    return {column: found for column, found in places.items() if len(found) > 1}
+
+
+def _said_twice(row: tables.Row, twins: dict[str, list[int]]) -> Problem | None:
+    """A row in which a column that is there twice says two things."""
+    for places in twins.values():
+        values = [value for value in (tidy(_cell(row, i)) for i in places) if value]
+        if len(set(values)) > 1:
+            return Problem(
+                "column_twice",
+                "Line %(line)s: a column is there twice and says two things: %(values)s",
+                {"line": row.line, "values": " | ".join(values)[:200]},
+            )
+    return None
 
 
 def _json_fields(value: dict[str, object]) -> dict[str, str]:
@@ -219,7 +284,9 @@ def _json_fields(value: dict[str, object]) -> dict[str, str]:
     if labels_json.SEVERAL in value:
         fields["several_labels"] = str(value[labels_json.SEVERAL])
     for key, content in value.items():
-        name = tidy(key).casefold()
+        name = _plain(key)
+        if name in ("pair", "ids") and isinstance(content, list) and len(content) == 2:
+            fields["left"], fields["right"] = map(labels_json.scalar, content)
         for column, known in COLUMNS.items():
             if name in known and content is not None:
                 fields.setdefault(column, labels_json.scalar(content))
@@ -254,20 +321,21 @@ def _row(line: int, fields: dict[str, str]) -> LabelRow | Problem:
         return Problem(
             "label_row_self",
             "Line %(line)s: %(doc_id)s is paired with itself",
-            {"line": line, "doc_id": left},
+            {"line": line, "doc_id": left[:200]},
         )
     label = label_of(word)
-    if label is None and "several_labels" in fields:
+    several = fields.get("several_labels", word if len(labels_in(word)) > 1 else "")
+    if label is None and several:
         return Problem(
             "several_labels",
             "Line %(line)s has several labels: %(labels)s",
-            {"line": line, "labels": fields["several_labels"][:200]},
+            {"line": line, "labels": tidy(several)[:200]},
         )
     if label is None:
         return Problem(
             "label_unknown",
             "Line %(line)s: the label “%(label)s” is not one of: %(allowed)s",
-            {"line": line, "label": word, "allowed": _ALLOWED},
+            {"line": line, "label": word[:100], "allowed": _ALLOWED},
         )
     extra = {
         name: tidy(value)

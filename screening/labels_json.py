@@ -20,12 +20,13 @@ SEVERAL = "several labels"
 """Set beside an empty label where a task has more than one label; its value lists them."""
 
 _DECODER = json.JSONDecoder()
+_OF_OBJECTS = ("doc_id", "email", "username", "id")
+"""What stands for an object that was given in place of a name, the first that is there."""
 
 
 def objects(text: str) -> Iterator[Object]:
     """The labelled pairs in ``text``; tasks and their labels are flattened."""
-    array = text.lstrip("\ufeff \t\r\n").startswith("[")
-    for record in _elements(text) if array else _lines(text):
+    for record in _records(text):
         if isinstance(record, Problem):
             yield record
         else:
@@ -34,14 +35,39 @@ def objects(text: str) -> Iterator[Object]:
                 yield line, flat
 
 
+def _records(text: str) -> Iterator[Object]:
+    start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
+    if text.startswith("[", start):
+        return _elements(text, start)
+    inside = _wrapped(text, start)
+    return _lines(text) if inside is None else inside
+
+
+def _wrapped(text: str, start: int) -> Iterator[Object] | None:
+    """The pairs in a single object: those of its list of objects, or itself written over several lines."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    if text[end:].strip() or not isinstance(value, dict):
+        return None
+    if not value.keys() & {"data", "text", "label", "left"}:  # else it is a pair itself
+        for key, content in value.items():
+            if isinstance(content, list) and content and all(isinstance(c, dict) for c in content):
+                # Elements have no places of their own in a parsed object: look for the list where its name stands.
+                at = text.find("[", text.find(json.dumps(key, ensure_ascii=False), start))
+                return _elements(text, at) if at >= 0 else None
+    return iter([_object(1 + text.count("\n", 0, start), value)])
+
+
 def scalar(content: object) -> str:
     """A value as the text that a person would have typed."""
     if isinstance(content, bool):
         return "1" if content else "0"
     if isinstance(content, float) and content.is_integer():
         return str(int(content))
-    if isinstance(content, Mapping):  # a person: their address, else their number
-        return scalar(content.get("email") or content.get("username") or content.get("id") or "")
+    if isinstance(content, Mapping):  # a document or a person
+        return scalar(next((content[k] for k in _OF_OBJECTS if content.get(k)), ""))
     return str(content)
 
 
@@ -58,9 +84,9 @@ def _lines(text: str) -> Iterator[Object]:
         yield _object(number, value)
 
 
-def _elements(text: str) -> Iterator[Object]:
+def _elements(text: str, start: int) -> Iterator[Object]:
     """The elements of an array, each with the line on which it begins; what follows a broken one cannot be read."""
-    at = text.index("[") + 1
+    at = start + 1
     line, counted = 1, 0
     while True:
         while at < len(text) and text[at] in " \t\r\n,":

@@ -156,3 +156,68 @@ def test_doccano_lines_have_their_label_in_a_list() -> None:
         ("label_unknown", 3),
         ("several_labels", 4),
     ]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Left ID,Right ID,Label", "left_doc_id,right_doc_id,choice", "材料1,材料2,标注结果", "左,右,標籤", "ｌｅｆｔ：,right :,label"],
+)  # fmt: skip
+def test_headers_are_known_whatever_their_case_width_and_signs(header: str) -> None:
+    assert pairs(f"{header}\nA,B,模板\n".encode()) == {("A", "B"): "template"}
+
+
+@pytest.mark.parametrize("above", ["sep=,\n", "标注汇总表,,\n第一批,,\n"])
+def test_a_header_under_a_title_is_found_and_lines_count_from_the_top(above: str) -> None:
+    rows, problems = read_label_rows(f"{above}left,right,label\nA,B,副本\nA,C,x\n".encode(), "x")
+    first = above.count("\n") + 2
+    assert [row.line for row in rows] == [first]
+    assert [(p.code, p.params["line"]) for p in problems] == [("label_unknown", first + 1)]
+
+
+@pytest.mark.parametrize(
+    ("word", "label"),
+    [("１", "copy"), ("0.0", "not_copy"), ("副本（copy）", "copy"), ("模", "template"), ("copy\u200e", "copy"),
+     ("copy/template", None), ("副本吗", None), ("copy x", None)],
+)  # fmt: skip
+def test_labels_as_programs_and_people_write_them(word: str, label: str | None) -> None:
+    assert label_of(word) == label
+
+
+def test_two_labels_in_one_cell_are_not_one() -> None:
+    _rows, problems = read_label_rows(b'left,right,label\nA,B,"copy,template"\n', "x")
+    assert [(p.code, p.params["line"]) for p in problems] == [("several_labels", 2)]
+
+
+def test_a_column_that_is_there_twice_may_say_one_thing_only() -> None:
+    data = b"left,right,label,label\nA,B,copy,copy\nA,C,copy,template\nA,D,copy,\n"
+    rows, problems = read_label_rows(data, "x")
+    assert [row.right for row in rows] == ["B", "D"]
+    assert [(p.code, p.params["line"]) for p in problems if "line" in p.params] == [
+        ("column_twice", 3)
+    ]
+
+
+def test_what_no_database_can_store_is_marked_and_not_passed_on() -> None:
+    data = b'{"left":"A\\u0000","right":"\\ud800","label":"copy","why":"x\\u0000y"}\n'
+    (row,), _problems = read_label_rows(data, "x")
+    assert (row.left, row.right, row.extra["why"]) == ("A\ufffd", "\ufffd", "x\ufffdy")
+
+
+def test_one_json_object_may_hold_the_list_or_be_the_pair() -> None:
+    one = {"left": "A", "right": "B", "label": "copy"}
+    nested = {"left": {"doc_id": "A"}, "right": {"doc_id": "B"}, "label": "copy"}
+    for value in ({"version": 1, "pairs": [one]}, one, {"pair": ["A", "B"], "label": 1}, nested):
+        for indent in (None, 1):
+            assert pairs(json.dumps(value, indent=indent).encode()) == {("A", "B"): "copy"}
+    relations = {**one, "text": "", "relations": [{"id": 1}]}
+    assert pairs(json.dumps(relations).encode()) == {("A", "B"): "copy"}
+    indented = json.dumps({"pairs": [one, {**one, "label": "?!"}]}, indent=1)
+    _rows, problems = read_label_rows(indented.encode(), "x")
+    assert problems[0].params["line"] == 1 + indented[: indented.rindex("{")].count("\n")
+
+
+def test_a_hundred_thousand_rows_are_all_read() -> None:
+    lines = "".join(f"d{n},e{n},{('副本', 'x')[n % 1000 == 0]}\n" for n in range(100_000))
+    rows, problems = read_label_rows(("left,right,label\n" + lines).encode(), "x")
+    assert len(rows) == 99_900
+    assert len(problems) == 100

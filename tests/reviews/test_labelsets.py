@@ -131,3 +131,21 @@ def test_many_rows(library):
     report = upload(library, "left,right,label\n" + "\n".join(lines))
     assert report.accepted == 1199
     assert LabelRow.objects.count() == 1199
+
+
+def test_ids_and_names_that_no_database_takes_end_as_refused_rows(library):
+    text = 'left,right,label,why\n"doc-001\x00",doc-002,copy,\ndoc-001,doc-002,copy,"a\x00b"\n'
+    report = upload(library, text, name="甲\x00")
+    assert [(f.line, f.code) for f in report.refused] == [(2, "document_unknown")]
+    assert LabelRow.objects.get().reason == "a\ufffdb"
+    lone = b'{"left":"\\ud800","right":"doc-002","label":"copy"}'
+    report = upload(library, lone, name="乙")
+    assert [f.code for f in report.refused] == ["document_unknown"]
+
+
+def test_both_orders_conflict_whatever_the_words_for_a_label(library):
+    text = "left,right,label\ndoc-001,doc-002,副本\ndoc-002,doc-001,copy\ndoc-002,doc-001,0\n"
+    report = upload(library, text)
+    assert report.accepted == 0
+    (conflict,) = report.conflicts
+    assert conflict.rows == ((2, "copy"), (3, "copy"), (4, "not_copy"))
