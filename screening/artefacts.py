@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from screening.collecting import no_collection
 from screening.columns import scores_of
@@ -96,12 +97,11 @@ def write_run(
         _replacing(out / "candidates.jsonl") as candidates,
         _replacing(out / "review_table.csv") as review,
     ):
-        table = _writer(review)
-        table.writerow(REVIEW_HEADER)
+        review.write(_row(REVIEW_HEADER))
         for first in range(0, count, CHUNK):
             end = min(first + CHUNK, count)
             candidates.writelines(lines.of(first, end))
-            table.writerows(reviews.of(first, end))
+            review.writelines(reviews.of(first, end))
     _write(out / "originals.csv", lambda file: _originals(file, result))
     _write(out / "normalized.jsonl", lambda file: _normalized(file, result))
     rows = threshold_rows(result, labels, thresholds) if labels is not None else []
@@ -127,10 +127,6 @@ def run_json(result: ScreeningResult) -> str:
     return json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _writer(file: TextIO) -> Any:
-    return csv.writer(file, lineterminator="\r\n")
-
-
 class ReviewRows:
     """The rows of ``review_table.csv``, in rank order."""
 
@@ -141,88 +137,81 @@ class ReviewRows:
         self._titles = [_cell(d.title) for d in documents]
         self._versions = [_cell(d.version) for d in documents]
 
-    def of(self, first: int, end: int) -> Iterator[tuple[object, ...]]:
-        """The rows ``first`` to ``end`` of the table of candidates."""
+    def of(self, first: int, end: int) -> Iterator[str]:
+        """The rows ``first`` to ``end`` of the table of candidates, each with its line end."""
         result, table = self._result, self._result.table
-        left, right = table.left[first:end].tolist(), table.right[first:end].tolist()
+        ids, titles, versions = self._ids, self._titles, self._versions
         _, jaccard, _, containment = scores_of(result, table.text_pair[first:end])
-        facts = result.facts[first:end] if result.facts else [()] * (end - first)
-        empty = [""] * (end - first)
-        return zip(
-            [self._ids[d] for d in left],
-            [self._ids[d] for d in right],
-            [self._titles[d] for d in left],
-            [self._titles[d] for d in right],
-            [self._versions[d] for d in left],
-            [self._versions[d] for d in right],
+        columns = zip(
+            table.left[first:end].tolist(),
+            table.right[first:end].tolist(),
             range(first + 1, end + 1),
-            [_SPACED[flags] for flags in table.flags[first:end].tolist()],
-            [repr(value) for value in jaccard],
-            [repr(value) for value in containment],
-            [" ".join(sorted({x.kind for x in changes})) if changes else "" for changes in facts],
-            [SUGGESTIONS[hint] for hint in table.hint[first:end].tolist()],
-            ["yes" if asked else "no" for asked in table.representative[first:end].tolist()],
-            [NOTES[note] for note in table.note[first:end].tolist()],
-            empty,
-            empty,
-            empty,
-            ["pending"] * (end - first),
+            table.flags[first:end].tolist(),
+            jaccard,
+            containment,
+            result.facts[first:end] if result.facts else [()] * (end - first),
+            table.hint[first:end].tolist(),
+            table.representative[first:end].tolist(),
+            table.note[first:end].tolist(),
             strict=True,
         )
+        for a, b, rank, flags, score, within, changes, hint, asked, note in columns:
+            kinds = " ".join(sorted({x.kind for x in changes})) if changes else ""
+            yield (
+                f"{ids[a]},{ids[b]},{titles[a]},{titles[b]},{versions[a]},{versions[b]},"
+                f"{rank},{_SPACED[flags]},{score!r},{within!r},{kinds},{SUGGESTIONS[hint]},"
+                f"{'yes' if asked else 'no'},{NOTES[note]},,,,pending\r\n"
+            )
 
 
 _SPACED = [" ".join(names) for names in CHANNEL_NAMES]
 
+_NOT_PLAIN = re.compile(r'[,"\r\n]')
+
 
 def _cell(value: str | None) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """A cell of a CSV file, quoted where it has to be, that no spreadsheet takes for a formula."""
     if value is None:
         return ""
-    return "'" + value if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    if value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        value = "'" + value
+    return '"' + value.replace('"', '""') + '"' if _NOT_PLAIN.search(value) else value
+
+
+def _row(cells: Iterable[object]) -> str:
+    return ",".join([_cell(str(cell)) for cell in cells]) + "\r\n"
 
 
 def _originals(file: TextIO, result: ScreeningResult) -> None:
     """Every document and every refused file or row, with what became of it."""
-    table = _writer(file)
-    table.writerow(ORIGINALS_HEADER)
-    for d, document in enumerate(result.corpus.documents):
-        empty = result.corpus.class_of[d] < 0
-        table.writerow(
-            [
-                _cell(document.doc_id),
-                _cell(document.source_id),
-                _cell(document.version),
-                _cell(document.original_path),
-                document.sha256,
-                _cell(document.captured_at),
-                "no_content" if empty else "accepted",
-                "no letter or digit to compare" if empty else "",
-            ]
+    file.write(_row(ORIGINALS_HEADER))
+    cell = _cell
+    ends = (",accepted,\r\n", ",no_content,no letter or digit to compare\r\n")
+    file.writelines(
+        f"{cell(d.doc_id)},{cell(d.source_id)},{cell(d.version)},{cell(d.original_path)},"
+        f"{d.sha256},{cell(d.captured_at)}{ends[empty]}"
+        for d, empty in zip(
+            result.corpus.documents, (result.corpus.class_of < 0).tolist(), strict=True
         )
+    )
     for refusal in sorted(result.refusals, key=lambda r: (r.place, r.doc_id or "", r.problem.code)):
-        table.writerow(
-            [
-                _cell(refusal.doc_id),
-                "",
-                "",
-                _cell(refusal.place),
-                refusal.sha256 or "",
-                "",
-                "refused",
-                _cell(str(refusal.problem)),
-            ]
+        file.write(
+            f"{cell(refusal.doc_id)},,,{cell(refusal.place)},{refusal.sha256 or ''},,"
+            f"refused,{cell(str(refusal.problem))}\r\n"
         )
 
 
 def _normalized(file: TextIO, result: ScreeningResult) -> None:
-    corpus = result.corpus
-    for d, document in enumerate(corpus.documents):
-        c = int(corpus.class_of[d])
-        file.write(normalized_line(document.doc_id, corpus.text(c) if c >= 0 else "") + "\n")
+    texts = [*result.corpus.texts(), ""]  # -1 is the number of no text
+    numbers = result.corpus.class_of.tolist()
+    file.writelines(
+        normalized_line(d.doc_id, texts[c]) + "\n"
+        for d, c in zip(result.corpus.documents, numbers, strict=True)
+    )
 
 
 def _thresholds(file: TextIO, rows: Sequence[ThresholdRow]) -> None:
-    table = _writer(file)
+    table = csv.writer(file, lineterminator="\r\n")
     table.writerow(THRESHOLDS_HEADER)
     for row in rows:
         table.writerow(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,14 @@ class Corpus:
     def text(self, c: int) -> str:
         """The normalised text of class c."""
         return from_code_points(self.points[self.bounds[c] : self.bounds[c + 1]])
+
+    def texts(self) -> Iterator[str]:
+        """The normalised texts of all classes, decoded many at a time."""
+        for first in range(0, self.size, 4096):
+            edges = self.bounds[first : min(first + 4096, self.size) + 1]
+            text = from_code_points(self.points[edges[0] : edges[-1]])
+            places = (edges - edges[0]).tolist()
+            yield from [text[start:end] for start, end in pairwise(places)]
 
     def folded_text(self, c: int) -> str:
         """The normalised text of class c after script folding."""

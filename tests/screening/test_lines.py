@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from pathlib import Path
 
 import pytest
 
+from screening.artefacts import write_run
 from screening.config import ScreeningConfig
+from screening.documents import Problem, Refusal
 from screening.evidence.excerpts import Excerpt
 from screening.evidence.facts import FactChange
 from screening.lines import EXCERPT_LIMIT, CandidateLines, candidate_line, normalized_line
@@ -79,6 +84,30 @@ def test_lines_made_by_column_are_those_of_the_candidates(settings: dict[str, ob
     assert len(made) > 3
     assert made == singly
     assert all(json.loads(line)["review_status"] == "pending" for line in made)
+
+
+def test_tables_have_the_bytes_of_the_csv_module(tmp_path: Path) -> None:
+    nasty = ["=1+1", "+a", "-", "@x", "\t", "\r", 'a"b', "a,b", "a\nb", "'", " x ", "", '"', "\x0b", "繁"]
+    text = "本办法所称补助是指区级财政安排的资金。"
+    docs = [
+        document(f"{value}{n}", text, title=value, version=value, source_id=value or None)
+        for n, value in enumerate(nasty)
+    ] + [document(f"={n}", "。", original_path=value, captured_at=value) for n, value in enumerate(nasty)]
+    refusals = [Refusal(value, Problem("x", "no, \"%(a)s\"", {"a": value}), value) for value in nasty]
+    result = screen(docs, ScreeningConfig(), refusals=refusals, threads=1)
+    write_run(tmp_path, result, docs)
+    for name in ("originals.csv", "review_table.csv"):
+        data = (tmp_path / name).read_bytes().decode()
+        rows = list(csv.reader(io.StringIO(data, newline="")))
+        again = io.StringIO(newline="")
+        csv.writer(again, lineterminator="\r\n").writerows(rows)
+        assert again.getvalue() == data
+        assert len({len(row) for row in rows}) == 1
+    reviews = list(csv.DictReader(io.StringIO(data, newline="")))
+    assert len(reviews) == len(nasty) * (len(nasty) - 1) // 2
+    assert {row["left_title"] for row in reviews} <= {
+        "'" + value if value[:1] in tuple("=+-@\t\r") and value else value for value in nasty
+    }
 
 
 def test_equal_texts_have_equal_facts_though_they_are_compared_once() -> None:
