@@ -14,6 +14,8 @@ DIGEST_VERSION = 1
 
 
 SAFE_INTEGER = 2**53 - 1
+_SAME = frozenset({str, bool, type(None)})
+"""Types whose every value Python and RFC 8785 write alike (lone surrogates are caught when they are encoded)."""
 
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
@@ -40,13 +42,15 @@ def _plain(value: object) -> bool:
     They differ in numbers that need an exponent or no fraction, in the order of keys beyond ASCII, and in what they refuse.
     """
     kind = type(value)
-    if kind is str or value is None or kind is bool:
+    if kind in _SAME:
         return True
     if kind is dict:
-        return all(
-            type(key) is str and key.isascii() and (type(part) is str or _plain(part))
-            for key, part in value.items()  # type: ignore[attr-defined]
-        )
+        try:
+            if not "".join(value).isascii():  # type: ignore[arg-type]
+                return False
+        except TypeError:  # a key that is no text
+            return False
+        return all(map(_plain, [part for part in value.values() if type(part) not in _SAME]))  # type: ignore[attr-defined]
     if kind is int:
         return -SAFE_INTEGER <= value <= SAFE_INTEGER  # type: ignore[operator]
     if kind is float:

@@ -234,6 +234,12 @@ INTAKE_LIMITS = {
     "reader_bytes": env_int("DEDUPREVIEW_READER_BYTES", 1 << 30),
 }
 
+# What the page that verifies tables takes; larger ones are verified by the command.
+TABLE_LIMITS = {
+    "upload_bytes": env_int("DEDUPREVIEW_MAX_TABLE_BYTES", 1 << 30),
+    "unpacked_bytes": env_int("DEDUPREVIEW_MAX_TABLE_UNPACKED_BYTES", 2 << 30),
+}
+
 # A folder is uploaded as one request with one part per file and one field per path.
 DATA_UPLOAD_MAX_NUMBER_FILES = 20_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 50_000

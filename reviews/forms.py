@@ -221,3 +221,22 @@ class LabelSetForm(forms.Form):
         if file.size > LARGEST_LABEL_FILE:
             raise ValidationError(_("A label file may have 64 MB at most."))
         return file
+
+
+class VerifyTableForm(forms.Form):
+    """A table that somebody handed in, and the fingerprint it must have been signed with."""
+
+    file = forms.FileField(
+        label=_("Zip of the table"),
+        help_text=_("As it was downloaded, or the zipped folder. Nothing of it is kept."),
+        widget=forms.FileInput(attrs={"accept": ".zip"}),
+    )
+    fingerprint = forms.CharField(
+        label=_("Key fingerprint"),
+        required=False,
+        max_length=100,
+        help_text=_(
+            "SHA256:… as you were told by another way than the table. Without it, the keys of this installation count."
+        ),
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+    )

@@ -52,6 +52,7 @@ round_urls = [
 
 table_urls = [
     path("rounds/<int:round_id>/tables/", tables.export, name="export-table"),
+    path("tables/verify/", tables.verify, name="verify-table"),
     path("tables/<int:table_id>/", tables.table_detail, name="table-detail"),
     path("tables/<int:table_id>/download/", tables.download, name="table-download"),
 ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
-from django.utils.http import content_disposition_header
 from ninja import Router, Schema, Status
 
 from dedupreview.api import ApiError, Failure
@@ -32,6 +31,9 @@ class TableOut(Schema):
     manifest_sha256: str
     key_fingerprint: str
     error: str
+    stage: str
+    progress_done: int
+    progress_total: int
 
 
 def _table_out(row: ReviewTable) -> dict[str, Any]:
@@ -44,6 +46,9 @@ def _table_out(row: ReviewTable) -> dict[str, Any]:
         "manifest_sha256": row.manifest_sha256,
         "key_fingerprint": row.key_fingerprint,
         "error": row.error,
+        "stage": row.stage,
+        "progress_done": row.progress_done,
+        "progress_total": row.progress_total,
     }
 
 
@@ -84,13 +89,5 @@ def see_table(request: HttpRequest, table_id: str) -> Any:
     },
 )
 def download_table(request: HttpRequest, table_id: str) -> Any:
-    """The folder of a finished table as one zip."""
-    row = _table(request, table_id)
-    if row.state != ReviewTable.State.DONE or not services.table_folder(row).is_dir():
-        raise Http404
-    disposition = content_disposition_header(True, services.download_name(row)) or "attachment"
-    return StreamingHttpResponse(
-        services.zip_stream(row),
-        content_type="application/zip",
-        headers={"Content-Disposition": disposition},
-    )
+    """The folder of a finished table as one zip; in parts too, where ``Accept-Ranges`` says so."""
+    return services.zip_response(request, _table(request, table_id))

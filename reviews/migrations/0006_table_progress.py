@@ -10,7 +10,16 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "reviewtable",
             "stage",
-            models.CharField(blank=True, help_text="what is being made just now", max_length=12),
+            models.CharField(
+                blank=True,
+                choices=[
+                    ("pairs", "Reading the pairs and their judgments"),
+                    ("documents", "Checking the texts"),
+                    ("workbook", "Writing the workbook"),
+                    ("packing", "Packing the zip, in megabytes"),
+                ],
+                max_length=12,
+            ),
             preserve_default=False,
         ),
         migrations.AddField("reviewtable", "progress_done", models.PositiveIntegerField(default=0)),

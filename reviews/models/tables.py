@@ -20,10 +20,16 @@ class ReviewTable(models.Model):
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
 
+    class Stage(models.TextChoices):
+        PAIRS = "pairs", _("Reading the pairs and their judgments")
+        DOCUMENTS = "documents", _("Checking the texts")
+        WORKBOOK = "workbook", _("Writing the workbook")
+        PACKING = "packing", _("Packing the zip, in megabytes")
+
     round = models.ForeignKey(ReviewRound, on_delete=models.PROTECT, related_name="tables")
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    stage = models.CharField(max_length=12, blank=True, help_text="what is being made just now")
+    stage = models.CharField(max_length=12, choices=Stage.choices, blank=True)
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)
     folder = models.CharField(max_length=1000, blank=True)

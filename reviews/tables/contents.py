@@ -18,8 +18,9 @@ from reviews.tables.faults import Fault
 from reviews.tables.opening import READ_ERRORS, Bundle
 from reviews.tables.writers import BOM, RowSum
 
-LINE_LIMIT = 64 * 2**20
-SMALL = 16 * 2**20
+LINE_LIMIT = 8 * 2**20
+"""Bytes of the longest row: as JSON it may take twenty times as much memory."""
+SMALL = 4 * 2**20
 LISTED = 20
 """Faulty rows named at most, per file."""
 BAD_JSON = (ValueError, TypeError, KeyError, RecursionError, AttributeError)
@@ -85,16 +86,17 @@ def rows_of(name: str, file: BinaryIO) -> Iterator[bytes]:
     """The rows of a ``.jsonl`` or ``.csv`` file as bytes, line ends included; a quoted line break ends no row."""
     csv = name.endswith(".csv")
     held: list[bytes] = []
-    quotes = 0
+    quotes = size = 0
     while line := file.readline(LINE_LIMIT):
         if not csv:
             yield line
             continue
         held.append(line)
+        size += len(line)
         quotes += line.count(b'"')
-        if quotes % 2 == 0:
+        if quotes % 2 == 0 or size > LINE_LIMIT:
             yield b"".join(held)
-            held, quotes = [], 0
+            held, quotes, size = [], 0, 0
     if held:
         yield b"".join(held)
 

@@ -24,7 +24,7 @@ from redis.exceptions import RedisError
 from dedupreview import paths
 from dedupreview.people import audit
 from reviews.models import ReviewRound, ReviewTable
-from reviews.tables import bundle, harvest, signing
+from reviews.tables import bundle, harvest, packing, signing
 from reviews.tables.bundle import Written
 from reviews.tables.errors import TableError
 from reviews.tables.harvest import Harvest, Progress, TableFacts
@@ -65,7 +65,7 @@ def export_table(
     replaces an earlier one. :func:`placed` tells where the copy went. Raises TableError.
     """
     table = _new_table(round, actor)
-    run_table(table.pk, progress=progress, wait=True)
+    run_table(table.pk, progress=progress, wait=True, packed=False)
     table.refresh_from_db()
     if table.state != State.DONE:
         raise TableError(_("The table could not be made: %(error)s"), {"error": table.error})
@@ -82,8 +82,11 @@ def request_table(*, round: ReviewRound, actor: Person | None) -> ReviewTable:
     return table
 
 
-def run_table(table_id: int, *, progress: Progress | None = None, wait: bool = False) -> None:
-    """The job: make the files of a table. Running it twice, or again after it was killed, is harmless.
+def run_table(
+    table_id: int, *, progress: Progress | None = None, wait: bool = False, packed: bool = True
+) -> None:
+    """The job: make the files of a table, and with ``packed`` the zip to download. Running it twice, or again after it
+    was killed, is harmless.
 
     A lock file tells a table that is being made from one whose maker died. If somebody else is making it, ``wait`` says
     whether to wait for that.
@@ -97,7 +100,7 @@ def run_table(table_id: int, *, progress: Progress | None = None, wait: bool = F
         table = ReviewTable.objects.select_related("round", "created_by").get(pk=table_id)
         try:
             _count_attempt(attempts)
-            _make(table, _Reporter(table_id, progress))
+            _make(table, _Reporter(table_id, progress), packed=packed)
         except TableError as error:
             _fail(table, str(error))
         except Exception as error:
@@ -178,7 +181,7 @@ def _enqueue(table_id: int) -> bool:
     return True
 
 
-def _make(table: ReviewTable, progress: Progress | None) -> None:
+def _make(table: ReviewTable, progress: Progress, *, packed: bool) -> None:
     """Make the folder of a table, or go on where a maker that died had come to.
 
     What was read is kept in ``.ID-work`` and written down in ``.ID-work.json``. The folder gets its name when it is whole.
@@ -200,12 +203,12 @@ def _make(table: ReviewTable, progress: Progress | None) -> None:
             note.unlink(missing_ok=True)
             raise
     note.unlink(missing_ok=True)
+    if packed:
+        packing.pack(target, progress)
     _finish(table, name, bundle.read_written(target))
 
 
-def _gather(
-    table: ReviewTable, work: Path, note: Path, progress: Progress | None
-) -> Harvest:
+def _gather(table: ReviewTable, work: Path, note: Path, progress: Progress) -> Harvest:
     note.unlink(missing_ok=True)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(mode=0o700)
@@ -216,7 +219,7 @@ def _gather(
 
 
 def _complete(
-    read: Harvest, work: Path, note: Path, key: Ed25519PrivateKey, progress: Progress | None
+    read: Harvest, work: Path, note: Path, key: Ed25519PrivateKey, progress: Progress
 ) -> None:
     """The workbook, unless it is finished already, and the rest."""
     _keep_only(work, read)
@@ -265,7 +268,7 @@ def _run_json(round: ReviewRound) -> bytes:
 
 
 def _finish(table: ReviewTable, folder: str, written: Written) -> None:
-    rows = ReviewTable.objects.filter(round=table.round_id, number=written.previous)
+    rows = ReviewTable.objects.filter(round=table.round_id, number=written.previous or 0)
     previous = rows.values_list("pk", flat=True).first()
     with transaction.atomic():
         ReviewTable.objects.filter(pk=table.pk, state=State.RUNNING).update(

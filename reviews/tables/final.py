@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import NamedTuple
 
 from dedupreview.digests import timestamp
 from reviews.labels import (
@@ -72,8 +72,7 @@ COLUMNS = (
 HEADER = tuple(column.name for column in COLUMNS)
 
 
-@dataclass(frozen=True)
-class Conclusion:
+class Conclusion(NamedTuple):
     """What a closed item came to, and who stands behind it."""
 
     label: str
@@ -137,7 +136,7 @@ def final_row(entry: ItemRecords, conclusion: Conclusion, zone: tzinfo) -> list[
     left, right, candidate = item.pair.left, item.pair.right, item.candidate
     standing = entry.standing() if entry.closed else []
     decision = entry.decision() if entry.closed else None
-    times = [_local(judgment.created_at, zone) for judgment in standing]
+    times = [judgment.created_at for judgment in standing]
     arbitration = _arbitration(entry)
     sources = dict.fromkeys(source for source in (left.source_id, right.source_id) if source)
     return [
@@ -166,8 +165,8 @@ def final_row(entry: ItemRecords, conclusion: Conclusion, zone: tzinfo) -> list[
         conclusion.advice,
         conclusion.review_status,
         STATUS_NAMES_ZH[conclusion.review_status],
-        min(times, default=None),
-        max(times, default=None),
+        _local(min(times), zone) if times else None,
+        _local(max(times), zone) if times else None,
         _local(item.closed_at, zone) if entry.closed and item.closed_at else None,
         candidate.rank,
         candidate.jaccard,

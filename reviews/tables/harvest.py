@@ -164,6 +164,7 @@ class _Writer:
         self.counts = _Counts()
         self.answers = Answers()
         self.signed: list[rows.Row] = []
+        self.signed_off = SignOff.objects.using(alias).filter(round=facts.round).exists()
         self.zone = timezone.get_default_timezone()
         self.lines = CsvLines()
 
@@ -205,7 +206,8 @@ class _Writer:
     def _item(self, entry: rows.ItemRecords) -> None:
         # Those of an open item are not shown; that they were changed is found all the same.
         records = [(record, *reading.checked(record)) for record in entry.records()]
-        self.state.add(entry)
+        if self.signed_off:
+            self.state.add(entry)
         conclusion = final.conclude(entry)
         self.counts.item(entry, conclusion)
         self.pairs.row(rows.pair_row(entry))
@@ -216,7 +218,7 @@ class _Writer:
         if not entry.closed:
             return
         for relation in final.relation_rows(entry, conclusion):
-            self.relations.row(relation)
+            self.relations.line(self.lines.line(relation))
         opinions: dict[str, tuple[rows.Row, str]] = {}
         for record, fields, text in records:
             kind, mark = fields["record"], record.digest

@@ -19,6 +19,8 @@ from django.utils.translation import gettext_noop as _
 MAX_FILES = 1_000
 MAX_TOTAL = 64 * 2**30
 """Bytes of all files together, unpacked."""
+MAX_DIRECTORY = 2 * 2**20
+"""Bytes of a zip's list of contents: a longer one would fill the memory before it could be counted."""
 MAX_RATIO = 300
 """Unpacked to packed size of one file of a zip; beyond :data:`BOMB_FROM` bytes more is taken for a bomb."""
 BOMB_FROM = 64 * 2**20
@@ -76,7 +78,7 @@ class _Folder(Bundle):
 
 
 class _Zip(Bundle):
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, limit: int) -> None:
         self.archive = archive
         infos = [info for info in archive.infolist() if not info.is_dir()]
         _check_count(len(infos))
@@ -88,7 +90,7 @@ class _Zip(Bundle):
             self._check(info, name)
             self.sizes[name] = info.file_size
             self._infos[name] = info
-        if sum(self.sizes.values()) > MAX_TOTAL:
+        if sum(self.sizes.values()) > limit:
             raise UnsafeBundle(_("The zip is too large."))
 
     def _check(self, info: zipfile.ZipInfo, name: str) -> None:
@@ -124,20 +126,38 @@ def _check_count(number: int) -> None:
         raise UnsafeBundle(_("There are too many files."))
 
 
+def _check_directory(file: IO[bytes]) -> None:
+    """Refuse a zip whose list of contents is too long, before it is read.
+
+    The size is taken by the very function that :class:`zipfile.ZipFile` takes it by: another reading of the same end
+    might find another list.
+    """
+    end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
+    if end and end[zipfile._ECD_SIZE] > MAX_DIRECTORY:  # type: ignore[attr-defined]
+        raise UnsafeBundle(_("There are too many files."))
+    file.seek(0)
+
+
 @contextmanager
-def open_bundle(path: Path) -> Iterator[Bundle]:
-    """The bundle in a folder (or in the one folder within it) or a zip; UnsafeBundle if it is refused."""
+def open_bundle(path: Path, *, limit: int = MAX_TOTAL, name: str = "") -> Iterator[Bundle]:
+    """The bundle in a folder (or in the one folder within it) or a zip; UnsafeBundle if it is refused.
+
+    ``limit``: bytes that a zip may unpack to. ``name``: what to call it, else as its file.
+    """
+    called = name or path.name
     try:
         if path.is_dir():
             yield _Folder(path)
             return
-        with path.open("rb") as file, zipfile.ZipFile(cast(IO[bytes], file)) as archive:
-            yield _Zip(archive)
+        with path.open("rb") as file:
+            _check_directory(file)
+            with zipfile.ZipFile(cast(IO[bytes], file)) as archive:
+                yield _Zip(archive, limit)
     except FileNotFoundError:
         raise UnsafeBundle(_("There is nothing at %(name)s."), str(path)) from None
-    except zipfile.BadZipFile:
-        raise UnsafeBundle(_("%(name)s is neither a folder nor a zip."), path.name) from None
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):
+        raise UnsafeBundle(_("%(name)s is neither a folder nor a zip."), called) from None
     except OSError as error:
         raise UnsafeBundle(
-            _("%(name)s cannot be read."), f"{path.name}: {error.strerror or error}"
+            _("%(name)s cannot be read."), f"{called}: {error.strerror or error}"
         ) from None

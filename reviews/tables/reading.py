@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Model, Q
+from django.db.models import Model, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils.translation import gettext_noop as _
 
 from dedupreview.digests import DIGEST_VERSION, canonical
@@ -56,6 +58,11 @@ _ARBITRATION = (
     *("arbitrator_id", "version", "supersedes_id", "opinion_id", "saw_originals", "based_on"),
     "cause_code",
 )
+_JSON = frozenset(
+    {"channels", "excerpts", "fact_changes", "evidence", "shown", "checklist", "based_on"}
+)
+SHORT = 100
+"""Characters of a JSON text that is worth remembering: the short ones repeat."""
 _KEPT = ANSWER_FIELDS.index("kept_id")
 _OWN = len(ANSWER_FIELDS)
 
@@ -86,7 +93,28 @@ def _answers(
 ) -> Iterator[tuple[Any, ...]]:
     """The records of a kind in the order of the items."""
     rows = model._default_manager.using(alias).filter(item__round_id=round.pk)
-    return rows.order_by("item__position", *order).values_list(*columns).iterator(CHUNK)
+    return _values(rows.order_by("item__position", *order), columns)
+
+
+def _values(rows: QuerySet[Any], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The columns of the rows; those of :data:`_JSON` are read here, equal ones once, and must not be changed."""
+    asked: list[str | Cast] = []
+    places: list[int] = []
+    for number, column in enumerate(columns):
+        if column.rpartition("__")[2] in _JSON:
+            asked.append(Cast(column, TextField()))
+            places.append(number)
+        else:
+            asked.append(column)
+    for row in rows.values_list(*asked).iterator(CHUNK):
+        values = list(row)
+        for place in places:
+            text = values[place]
+            values[place] = _remembered(text) if len(text) < SHORT else json.loads(text)
+        yield tuple(values)
+
+
+_remembered = lru_cache(maxsize=2048)(json.loads)
 
 
 class _Stream:
@@ -122,9 +150,10 @@ class _World:
         columns += [f"candidate__{name}" for name in _FOUND]
         rows = ReviewItem.objects.using(self.alias).filter(round_id=self.round.pk)
         first, second, third = len(_ITEM), len(_ITEM) + len(_TEXT), len(_ITEM) + 2 * len(_TEXT)
-        for row in rows.order_by("position").values_list(*columns).iterator(CHUNK):
+        for row in _values(rows.order_by("position"), columns):
             pair = PairRow(self._text(row[first:second]), self._text(row[second:third]))
-            yield ItemRow(*row[:first], pair, FoundRow(*row[third:]))
+            own: list[Any] = [*row[:first], pair, FoundRow(*row[third:])]
+            yield ItemRow(*own)
 
     def _text(self, row: tuple[Any, ...]) -> TextRow:
         pk, collection_id, *rest = row
@@ -137,17 +166,18 @@ class _World:
 
     def judgment(self, row: tuple[Any, ...], item: ItemRow) -> JudgmentRow:
         who, seat = self._people[row[_OWN]], self._seats[row[_OWN + 1]]
-        kept = self._kept(row[_KEPT], item)
-        return JudgmentRow(*row[:_OWN], item, kept, who, seat, *row[_OWN + 2 :])
+        values: list[Any] = [*row[:_OWN], item, self._kept(row[_KEPT], item), who, seat]
+        return JudgmentRow(*values, *row[_OWN + 2 :])
 
     def opinion(self, row: tuple[Any, ...], item: ItemRow) -> OpinionRow:
-        return OpinionRow(
-            *row[:_OWN], item, self._kept(row[_KEPT], item), self._people[row[_OWN]]
-        )
+        who = self._people[row[_OWN]]
+        values: list[Any] = [*row[:_OWN], item, self._kept(row[_KEPT], item), who]
+        return OpinionRow(*values)
 
     def arbitration(self, row: tuple[Any, ...], item: ItemRow) -> ArbitrationRow:
-        kept, who = self._kept(row[_KEPT], item), self._people[row[_OWN]]
-        return ArbitrationRow(*row[:_OWN], item, kept, who, *row[_OWN + 1 :])
+        who = self._people[row[_OWN]]
+        values: list[Any] = [*row[:_OWN], item, self._kept(row[_KEPT], item), who]
+        return ArbitrationRow(*values, *row[_OWN + 1 :])
 
     def _kept(self, pk: int | None, item: ItemRow) -> TextRow | None:
         if pk is None:

@@ -19,11 +19,11 @@ from django.utils.translation import gettext_noop as _
 from reviews.tables import contents, sshsig
 from reviews.tables.errors import TableError
 from reviews.tables.faults import Fault
-from reviews.tables.opening import READ_ERRORS, Bundle, UnsafeBundle, open_bundle
+from reviews.tables.opening import MAX_TOTAL, READ_ERRORS, Bundle, UnsafeBundle, open_bundle
 
 __all__ = ["Fault", "Verification", "verify_bundle", "verify_table"]
 
-SMALL = 16 * 2**20
+SMALL = 4 * 2**20
 """Bytes of the largest manifest, sums or signature file that is read."""
 SUM_LINE = re.compile(rb"([0-9a-f]{64})  ([^/\\\x00-\x1f]{1,200})\n")
 SIGNED = ("manifest.json", "SHA256SUMS")
@@ -67,9 +67,16 @@ class Verification:
         return [str(fault) for fault in self.faults] or [gettext("The table is genuine and whole.")]
 
 
-def verify_table(path: Path | str, *, fingerprint: str | None = None) -> Verification:
+def verify_table(
+    path: Path | str,
+    *,
+    fingerprint: str | None = None,
+    limit: int = MAX_TOTAL,
+    name: str = "",
+) -> Verification:
     """Verify the folder or zip at ``path`` against ``fingerprint``, else against the installation's own keys.
 
+    ``limit``: bytes that a zip may unpack to; a larger one is refused. ``name``: what to call the zip, else as its file.
     Raises TableError if there is no fingerprint to compare with: the key in a bundle proves nothing by itself.
     """
     from reviews.tables import signing
@@ -82,15 +89,22 @@ def verify_table(path: Path | str, *, fingerprint: str | None = None) -> Verific
             ),
             code="fingerprint",
         )
-    return verify_bundle(Path(path), pinned=pinned, revoked=signing.revoked())
+    return verify_bundle(
+        Path(path), pinned=pinned, revoked=signing.revoked(), limit=limit, name=name
+    )
 
 
 def verify_bundle(
-    path: Path, *, pinned: Sequence[str], revoked: set[str] | frozenset[str] = frozenset()
+    path: Path,
+    *,
+    pinned: Sequence[str],
+    revoked: set[str] | frozenset[str] = frozenset(),
+    limit: int = MAX_TOTAL,
+    name: str = "",
 ) -> Verification:
     """Verify a bundle against any of the ``pinned`` fingerprints."""
     try:
-        with open_bundle(path) as bundle:
+        with open_bundle(path, limit=limit, name=name) as bundle:
             return _Check(bundle, pinned, revoked).run()
     except UnsafeBundle as unsafe:
         return Verification((Fault("refused", unsafe.template, unsafe.params),))

@@ -12,8 +12,8 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,8 +22,8 @@ from typing import Literal, Self
 Value = str | int | float | bool | datetime | None
 """What a table cell may hold."""
 
-PIECE = 1 << 18
-"""Bytes that are written and hashed at a time."""
+HELD = 256
+"""Rows that are written and hashed at a time."""
 BOM = b"\xef\xbb\xbf"
 GUARD = "'"
 GUARDED = (*tuple("=+-@\t\r\n＝＋－＠"), GUARD)
@@ -71,11 +71,17 @@ class RowSum:
         self._sum = 0
 
     def add(self, row: bytes) -> None:
-        self._sum += int.from_bytes(hashlib.sha256(row).digest())
+        self.add_all((row,))
+
+    def add_all(self, rows: Iterable[bytes]) -> None:
+        read, sha256, found = int.from_bytes, hashlib.sha256, 0
+        for row in rows:
+            found += read(sha256(row).digest(), "big")
+        self._sum = (self._sum + found) % 2**256
 
     @property
     def value(self) -> str:
-        return f"{self._sum % 2**256:064x}"
+        return f"{self._sum:064x}"
 
 
 class HashedFile:
@@ -83,36 +89,21 @@ class HashedFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.rows: int | None = None
-        self._row_sum: RowSum | None = None
         self._size = 0
         self._hash = hashlib.sha256()
-        self._held: list[bytes] = []
-        self._held_size = 0
         self._file = path.open("xb", buffering=0)
 
     def write(self, data: bytes) -> None:
-        self._held.append(data)
-        self._held_size += len(data)
-        if self._held_size >= PIECE:
-            self._flush()
-
-    def _flush(self) -> None:
-        data = b"".join(self._held)
-        self._held.clear()
-        self._size += self._held_size
-        self._held_size = 0
+        self._size += len(data)
         self._hash.update(data)
         view = memoryview(data)
         while view:
             view = view[self._file.write(view) :]
 
     def close(self) -> FileFacts:
-        self._flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        row_sum = self._row_sum.value if self._row_sum else None
-        return FileFacts(self._size, self.rows, self._hash.hexdigest(), row_sum)
+        return FileFacts(self._size, None, self._hash.hexdigest())
 
     def __enter__(self) -> Self:
         return self
@@ -127,27 +118,45 @@ class HashedFile:
             self._file.close()
 
 
+class Lines(HashedFile):
+    """A file of rows, a few of which are held back: writing and hashing each by itself would cost more than making it."""
+
+    headers = 0
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._held: list[bytes] = []
+        self._count = 0
+        self._row_sum = RowSum()
+
+    def line(self, line: bytes) -> None:
+        """A row as it stands in the file, with its line end."""
+        self._held.append(line)
+        if len(self._held) >= HELD:
+            self._flush()
+
+    def _flush(self) -> None:
+        held, self._held = self._held, []
+        self.write(b"".join(held))
+        self._row_sum.add_all(held)
+        self._count += len(held)
+
+    def close(self) -> FileFacts:
+        self._flush()
+        rows = self._count - self.headers
+        return replace(super().close(), rows=rows, rows_sum=self._row_sum.value)
+
+
 def json_line(row: Mapping[str, object]) -> bytes:
     """One line of JSONL in UTF-8: no escapes but those JSON needs, keys in the order given."""
     return _ENCODER.encode(row).encode() + b"\n"
 
 
-class JsonLines(HashedFile):
+class JsonLines(Lines):
     """A ``.jsonl`` file, written row by row."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.rows: int = 0
-        self._row_sum = self.row_sum = RowSum()
 
     def row(self, row: Mapping[str, object]) -> None:
         self.line(json_line(row))
-
-    def line(self, line: bytes) -> None:
-        """A row that is JSON already, with its line end."""
-        self.write(line)
-        self.row_sum.add(line)
-        self.rows += 1
 
 
 def guard(text: str) -> str:
@@ -187,22 +196,21 @@ class CsvLines:
 
     def both(self, values: Sequence[Value]) -> tuple[bytes, bytes]:
         """The row for Excel, and as plain data: mostly they are the same."""
-        texts = [plain(value) for value in values]
+        texts = [value if isinstance(value, str) else plain(value) for value in values]
         line = self.line(texts)
-        guarded = [
-            GUARD + text if text[:1] in _GUARDED and isinstance(value, str) else text
-            for value, text in zip(values, texts, strict=True)
-        ]
-        return (line if guarded == texts else self.line(guarded)), line
+        if _GUARDED.isdisjoint([text[:1] for text in texts]):
+            return line, line
+        guarded = [guard(value) if isinstance(value, str) else plain(value) for value in values]
+        return self.line(guarded), line
 
 
-class Csv(HashedFile):
+class Csv(Lines):
     """A CSV file with CRLF line ends: for Excel with BOM and formula guard, else plain UTF-8."""
+
+    headers = 1
 
     def __init__(self, path: Path, header: Sequence[str], *, excel: bool) -> None:
         super().__init__(path)
-        self.rows: int = -1  # the header
-        self._row_sum = self.row_sum = RowSum()
         self.excel = excel
         self._lines = CsvLines()
         self.line((BOM if excel else b"") + self._lines.line(header))
@@ -210,12 +218,6 @@ class Csv(HashedFile):
     def row(self, values: Sequence[Value]) -> None:
         for_excel, data = self._lines.both(values)
         self.line(for_excel if self.excel else data)
-
-    def line(self, line: bytes) -> None:
-        """A row that is CSV already, with its line end."""
-        self.write(line)
-        self.row_sum.add(line)
-        self.rows += 1
 
 
 def file_facts(path: Path, *, rows: int | None = None) -> FileFacts:
@@ -230,9 +232,8 @@ def file_facts(path: Path, *, rows: int | None = None) -> FileFacts:
     return FileFacts(size, rows, total.hexdigest())
 
 
-def write_bytes(path: Path, data: bytes, *, rows: int | None = None) -> FileFacts:
+def write_bytes(path: Path, data: bytes) -> FileFacts:
     """A whole small file."""
     with HashedFile(path) as file:
-        file.rows = rows
         file.write(data)
         return file.close()

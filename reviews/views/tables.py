@@ -1,20 +1,30 @@
-"""Exporting, reading and downloading signed review tables."""
+"""Exporting, reading, downloading and verifying signed review tables."""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dedupreview.pages import STOP_POLLING, is_partial
 from dedupreview.people.access import person_of, require
 from reviews import tables as services
+from reviews.forms import VerifyTableForm
 from reviews.models import ReviewRound, ReviewTable
 
+FORM_ROOM = 64 * 1024
+"""Bytes of a request beside the file it brings."""
 UNDER_WAY = (ReviewTable.State.QUEUED, ReviewTable.State.RUNNING)
 
 
@@ -65,15 +75,59 @@ def _table(table_id: int) -> ReviewTable:
 
 @require("see_tables")
 @require_safe
-def download(request: HttpRequest, table_id: int) -> StreamingHttpResponse:
-    """The folder of a finished table as one zip."""
-    table = _table(table_id)
-    if table.state != ReviewTable.State.DONE or not services.table_folder(table).is_dir():
-        raise Http404
-    return StreamingHttpResponse(
-        services.zip_stream(table),
-        content_type="application/zip",
-        headers={
-            "Content-Disposition": content_disposition_header(True, services.download_name(table))
-        },
-    )
+def download(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """The folder of a finished table as one zip, or a part of it."""
+    return services.zip_response(request, _table(table_id))
+
+
+@csrf_exempt
+@require("see_tables")
+@require_http_methods(["GET", "POST"])
+def verify(request: HttpRequest) -> HttpResponseBase:
+    """Verify a table that was handed in. What is too large is turned away before it is read, hence before the form's
+    own token, which :func:`_verify` asks for."""
+    limit = settings.TABLE_LIMITS["upload_bytes"]
+    if int(request.META.get("CONTENT_LENGTH") or 0) > limit + FORM_ROOM:
+        context = {"form": VerifyTableForm(), "too_large": True, "limit": limit}
+        return render(
+            request, "reviews/verify_table.html", context | {"section": "rounds"}, status=413
+        )
+    return _verify(request)
+
+
+@csrf_protect
+def _verify(request: HttpRequest) -> HttpResponse:
+    form = VerifyTableForm(request.POST or None, request.FILES or None)
+    context: dict[str, object] = {
+        "form": form,
+        "limit": settings.TABLE_LIMITS["upload_bytes"],
+        "section": "rounds",
+    }
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data["fingerprint"]
+        try:
+            with _as_path(form.cleaned_data["file"]) as path:
+                found = services.verify_table(
+                    path,
+                    fingerprint=given or None,
+                    limit=settings.TABLE_LIMITS["unpacked_bytes"],
+                    name=form.cleaned_data["file"].name,
+                )
+        except services.TableError as error:
+            form.add_error("fingerprint", str(error))
+        else:
+            context |= {"found": found, "name": form.cleaned_data["file"].name}
+    return render(request, "reviews/verify_table.html", context)
+
+
+@contextmanager
+def _as_path(file: UploadedFile) -> Iterator[Path]:
+    """The uploaded file on the disk, where it already lies if it is large."""
+    if isinstance(file, TemporaryUploadedFile):
+        yield Path(file.temporary_file_path())
+        return
+    with tempfile.NamedTemporaryFile(suffix=".zip") as copy:
+        for piece in file.chunks():
+            copy.write(piece)
+        copy.flush()
+        yield Path(copy.name)

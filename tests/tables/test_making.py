@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
+from django.test import RequestFactory
 from django.utils import timezone
 
 from dedupreview.people.models import Role
@@ -212,7 +213,7 @@ def test_the_download_is_named_after_the_round_in_any_script(data_dir: Path) -> 
     assert name.startswith("审阅表（第一批）")
     assert name.endswith("-1.zip")
     assert not set('/\\"\n') & set(name)
-    response = zip_response(table)
+    response = zip_response(RequestFactory().get("/"), table)
     assert b"".join(response).startswith(b"PK")
     assert "filename*=utf-8''%E5%AE%A1" in response["Content-Disposition"]
 

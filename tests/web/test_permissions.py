@@ -47,6 +47,7 @@ TABLE: dict[str, set[str]] = {
     "reviews:guideline": {ADMIN, AUDITOR, JUDGES},
     "reviews:sign-off": {ADMIN, AUDITOR, JUDGES},
     "reviews:table-detail": {ADMIN, AUDITOR},
+    "reviews:verify-table": {ADMIN, AUDITOR},
     "reviews:run-checklist": {ADMIN, AUDITOR},
     "reviews:round-checklist": {ADMIN, AUDITOR},
     "reviews:evaluation": {ADMIN, AUDITOR},

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from dedupreview.commands import BAD_INPUT, DatabaseCommand
-from reviews.models import ReviewRound
+from reviews.models import ReviewRound, ReviewTable
 from reviews.tables.exporting import export_table, placed
 
 
@@ -44,4 +44,4 @@ class Command(DatabaseCommand):
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         end = "\n" if done == total else ""
-        self.stderr.write(f"\r{stage} {done}/{total or '…'}", ending=end)
+        self.stderr.write(f"\r{ReviewTable.Stage(stage).label} {done}/{total or '…'}", ending=end)
