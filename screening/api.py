@@ -85,10 +85,13 @@ def add_documents(
     slug: str,
     files: list[UploadedFile] = File(None),  # type: ignore[type-arg]  # noqa: B008
     dry_run: bool = False,
+    encoding: str = "",
 ) -> Any:
     """Hand over files (multipart, field ``files``) or ``{"documents": [{doc_id, raw, …}]}``; read in the background.
 
     With ``dry_run`` nothing is added: the report says what would be, and ``POST /imports/{id}/confirm`` does it.
+    ``encoding`` (gb18030, big5, utf-8, utf-16-le, utf-16-be) settles files that read plausibly in two encodings, which are
+    refused otherwise with both readings named.
     """
     _require(request, "manage_collections")
     collection = get_object_or_404(_collections(request), slug=slug)
@@ -99,7 +102,11 @@ def add_documents(
         else:
             parts = [("documents.jsonl", _lines_of(request.body))]
         row = receive_files(
-            collection=collection, files=parts, actor=person_of(request), check_first=dry_run
+            collection=collection,
+            files=parts,
+            actor=person_of(request),
+            check_first=dry_run,
+            encoding=encoding,
         )
     except ImportingError as error:
         raise ApiError(400, "not_imported", str(error)) from error

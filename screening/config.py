@@ -55,6 +55,7 @@ class Stratum:
 class ScreeningConfig:
     """One configuration of the engine; defaults are those of the documentation.
 
+    ``skip_layout``: short lines that repeat three times or more within a text take no part in matching; raw keeps them.
     ``k`` is the window in ``unit``; ``dynamic_k`` replaces it by length, as ((below, k), ..., (0, k)) over normalised
     characters, 0 meaning no bound. ``bands`` and ``rows`` are datasketch's choice for threshold and weights unless
     both are given. ``exhaustive`` scores every pair. ``exact_below``: collections of at most so many texts are
@@ -70,6 +71,7 @@ class ScreeningConfig:
     channels: tuple[str, ...] = DEFAULT_CHANNELS
     keep: Keep = "alphanumeric"
     casefold: bool = True
+    skip_layout: bool = False
     fold_script: bool = True
     unit: Unit = "char"
     k: int = 3
@@ -142,7 +144,9 @@ class ScreeningConfig:
     @property
     def normalise_options(self) -> NormaliseOptions:
         """The normalisation of documents outside every stratum."""
-        return NormaliseOptions(keep=self.keep, casefold=self.casefold)
+        return NormaliseOptions(
+            keep=self.keep, casefold=self.casefold, skip_layout=self.skip_layout
+        )
 
     @property
     def signature_rules(self) -> dict[str, Any]:
@@ -162,6 +166,8 @@ class ScreeningConfig:
             "unicode": unicodedata.unidata_version,
             "unit": self.unit,
         }
+        if self.skip_layout:
+            rules["skip_layout"] = "short lines that repeat/1"
         if self.unit == "word":
             from screening.text.words import word_rules
 

@@ -66,6 +66,13 @@ class RunForm(forms.Form):
         max_value=64,
         required=False,
     )
+    skip_layout = forms.BooleanField(
+        label=_("Leave repeated short lines out"),
+        help_text=_(
+            "Lines of at most 30 characters that come three times or more in a text, such as page headings, are not compared. The text keeps them."
+        ),
+        required=False,
+    )
     channels = forms.MultipleChoiceField(
         label=_("Channels"),
         help_text=_("Ways of finding a pair. None ticked: those of the preset."),
@@ -87,7 +94,7 @@ class RunForm(forms.Form):
     @property
     def advanced_open(self) -> bool:
         return any(
-            self[name].errors or self[name].value() for name in ("threshold", "k", "channels")
+            self[name].errors or self[name].value() for name in ("threshold", "k", "skip_layout", "channels")
         )
 
     def clean(self) -> dict[str, Any]:
@@ -98,6 +105,8 @@ class RunForm(forms.Form):
         for name in ("threshold", "k"):
             if data.get(name) is not None:
                 values[name] = data[name]
+        if data.get("skip_layout"):
+            values["skip_layout"] = True
         if data.get("channels"):
             values["channels"] = [name for name in CHANNELS if name in data["channels"]]
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +21,7 @@ from dedupreview.people.audit import record
 from screening import leases, queueing, saving
 from screening.documents import Problem, Refusal
 from screening.errors import ScreeningError
+from screening.intake.encodings import CHOICES, NAMES
 from screening.intake.limits import Limits
 from screening.intake.model import REPEATED, Entry, Note, ReadDocument
 from screening.intake.reading import MANIFEST, IntakeError, read_tree, tree_of
@@ -135,21 +136,26 @@ def receive_files(
     files: Iterable[tuple[str, Readable]],
     actor: Person | None,
     check_first: bool = False,
+    encoding: str = "",
 ) -> DocumentImport:
     """Take files in (``relative path, file object``) and have them read in the background.
 
     With ``check_first`` nothing is added yet: the report says what would be, and :func:`confirm_import` does it.
+    ``encoding`` settles the files that read plausibly in two encodings; others are read by their content as always.
     Returns when every byte lies in the data directory. The job is queued once the present transaction is committed.
     Raises ImportingError if there was no file.
     """
+    encoding = _codec(encoding)
     staging = Staging.create()
     try:
+        if encoding:
+            staging.choose("", encoding)
         if not staging.receive(files, limits()):
             raise ImportingError(
                 "No file arrived. Choose a folder or some files first.", code="no_file"
             )
         with transaction.atomic():
-            row = _create(collection, actor, staging, confirmed=not check_first)
+            row = _create(collection, actor, staging, confirmed=not check_first, encoding=encoding)
             queueing.enqueue_on_commit(JOB, row.pk, row.attempt)
     except BaseException:
         staging.remove()
@@ -157,8 +163,23 @@ def receive_files(
     return row
 
 
+def _codec(encoding: str) -> str:
+    """The codec of an encoding that a person names; empty for none. Raises ImportingError for one that is not known."""
+    codec = CHOICES.get(encoding.strip().casefold(), "")
+    if encoding and not codec:
+        raise ImportingError(
+            "No encoding is called %(encoding)s", {"encoding": encoding[:80]}, code="bad_encoding"
+        )
+    return codec
+
+
 def _create(
-    collection: Collection, actor: Person | None, staging: Staging, *, confirmed: bool = True
+    collection: Collection,
+    actor: Person | None,
+    staging: Staging,
+    *,
+    confirmed: bool = True,
+    encoding: str = "",
 ) -> DocumentImport:
     row = DocumentImport.objects.create(
         collection=collection, staging=staging.name, created_by=actor, confirmed=confirmed
@@ -168,7 +189,7 @@ def _create(
         action="import.started",
         subject_type="import",
         subject_id=row.pk,
-        data={"collection": collection.slug},
+        data={"collection": collection.slug} | ({"encoding": encoding} if encoding else {}),
     )
     return row
 
@@ -180,11 +201,14 @@ def import_path(
     actor: Person | None = None,
     echo: Callable[[ReportRow], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    encoding: str = "",
 ) -> ImportReport:
     """Import a folder, manifest, archive or text file in this process, as the command does.
 
-    ``echo`` gets every row of the report as it is decided. Raises ImportingError if there is no such path.
+    ``echo`` gets every row of the report as it is decided; ``encoding`` as in :func:`receive_files`. Raises
+    ImportingError if there is no such path.
     """
+    encoding = _codec(encoding)
     try:
         tree = tree_of(path)
     except IntakeError as error:
@@ -192,8 +216,10 @@ def import_path(
             error.problem.template, error.problem.params, code=error.problem.code
         ) from None
     staging = Staging.create()
+    if encoding:
+        staging.choose("", encoding)
     with transaction.atomic():
-        row = _create(collection, actor, staging)
+        row = _create(collection, actor, staging, encoding=encoding)
         attempt = leases.take(DocumentImport, row.pk)
     assert attempt is not None
     with leases.Hold(DocumentImport, row.pk, attempt, cancellable=False) as hold:
@@ -216,6 +242,7 @@ def check_path(
     slug: str,
     echo: Callable[[ReportRow], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    encoding: str = "",
 ) -> ImportReport:
     """What :func:`import_path` would do, without doing it: nothing is written, not even a missing collection."""
     try:
@@ -229,7 +256,8 @@ def check_path(
     total = expected(tree)
     done = 0
     planner = saving.Planner(collection.pk if collection else None)
-    for batch in _batches(read_tree(tree, collection=slug, limits=limits())):
+    chosen = {"": codec} if (codec := _codec(encoding)) else {}
+    for batch in _batches(read_tree(tree, collection=slug, limits=limits(), chosen=chosen)):
         for line in _decided(batch, planner):
             report.count(line)
             if echo is not None:
@@ -267,7 +295,40 @@ def discard_import(*, row: DocumentImport, actor: Person | None) -> None:
     Staging.of(row.staging).clear()
 
 
-def _settle(row: DocumentImport, actor: Person | None, action: str, **changes: Any) -> None:
+def choose_encoding(
+    *, row: DocumentImport, place: str, encoding: str, actor: Person | None
+) -> None:
+    """Say how a file is to be read that is plausible in two encodings, and have the files checked again.
+
+    The choice is on record with its author, and every text that is read by it carries it as a warning. Raises
+    ImportingError if the import does not wait, or there is nothing to choose at this place.
+    """
+    codec = _codec(encoding)
+    unclear = {r["place"] for r in row.report.get("rows", []) if r["code"] == "encoding_unclear"}
+    if place not in unclear or not codec:
+        raise ImportingError("There is no encoding to choose for this file.", code="not_unclear")
+    with transaction.atomic():
+        _settle(
+            row,
+            actor,
+            "import.encoding_chosen",
+            {"place": place, "encoding": NAMES[codec]},
+            state=DocumentImport.State.QUEUED,
+            report={},
+            progress_done=0,
+            attempt=leases.next_round(row.attempt),
+            finished_at=None,
+        )
+        Staging.of(row.staging).choose(place, codec)
+
+
+def _settle(
+    row: DocumentImport,
+    actor: Person | None,
+    action: str,
+    said: Mapping[str, str] | None = None,
+    **changes: Any,
+) -> None:
     """Leave the waiting state by compare-and-set: of two people who answer, one is heard."""
     with transaction.atomic():
         waiting = DocumentImport.objects.filter(pk=row.pk, state=DocumentImport.State.CHECKED)
@@ -278,7 +339,7 @@ def _settle(row: DocumentImport, actor: Person | None, action: str, **changes: A
             action=action,
             subject_type="import",
             subject_id=row.pk,
-            data={"collection": row.collection.slug},
+            data={"collection": row.collection.slug, **(said or {})},
         )
         row.refresh_from_db()
         if row.state == DocumentImport.State.QUEUED:
@@ -349,7 +410,9 @@ def _read(
     decider = saver if row.confirmed else saving.Planner(row.collection_id)
     part = staging.report.with_suffix(f".{hold.attempt}.part")
     with part.open("w", encoding="utf-8") as file:
-        entries = read_tree(tree, collection=row.collection.slug, limits=limits())
+        entries = read_tree(
+            tree, collection=row.collection.slug, limits=limits(), chosen=staging.chosen()
+        )
         for batch in _batches(entries):
             if hold.lost:
                 raise leases.Lost

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from screening import kernels
+from screening import beside, kernels
 from screening.channels import (
     Hits,
     Pairs,
@@ -17,6 +18,7 @@ from screening.channels import (
     join,
     no_pairs,
     passages,
+    simhash,
     split,
     templates,
 )
@@ -28,7 +30,7 @@ from screening.funnel import Funnel, manifest
 from screening.growing import Kept, keep, kept_of, pack_grown
 from screening.matching import Matcher
 from screening.ranking import rank_pairs
-from screening.readings import read_changes
+from screening.readings import read_changes, readers
 from screening.result import CHANNEL_BITS, PairTable, ScreeningResult, TextPairs
 from screening.store import Store
 from screening.suggest import suggest
@@ -107,14 +109,18 @@ def screen(
     matcher = Matcher(corpus, config, run.threads, kept)
     funnel = Funnel(corpus, refusals)
     same, numbered = _certain(corpus, run, funnel)
-    texts = _approximate(corpus, matcher, numbered, run, funnel)
+    others = beside.find(corpus, config, run.report, run.threads)
+    texts = _approximate(corpus, matcher, numbered, others, run, funnel)
     if cache is not None and kept is not None:
         keep(cache, config, kept, corpus, matcher)
-    table = _expand(corpus, texts, same, numbered, config, funnel)
+    table = _expand(corpus, texts, same, numbered, others, config, funnel)
     run.report("rank", 0, len(table))
-    table = rank_pairs(corpus, texts, table, config)
-    changes = read_changes(corpus, texts, table, run.report, run.threads) if facts else []
+    with readers(corpus, run.threads if facts else 0) as processes:
+        table = rank_pairs(corpus, texts, table, config)
+        changes = read_changes(corpus, texts, table, run.report, processes) if facts else []
     table.hint = suggest(corpus, texts, table, changes)
+    record = manifest(corpus, config)
+    others.record(record, corpus, config)
     return ScreeningResult(
         config=config,
         documents=documents,
@@ -126,7 +132,8 @@ def screen(
         funnel=funnel.close(table),
         left_out=funnel.left_out,
         refusals=refusals,
-        manifest=manifest(corpus, config),
+        manifest=record,
+        beside=others,
     )
 
 
@@ -150,7 +157,7 @@ def _packed(documents: Sequence[InputDocument], run: Run, kept: Kept | None) -> 
 def _options(config: ScreeningConfig, document: InputDocument) -> NormaliseOptions:
     for stratum in config.strata:
         if stratum.keep and stratum_value(document, stratum.field) == stratum.value:
-            return NormaliseOptions(keep=stratum.keep, casefold=config.casefold)
+            return replace(config.normalise_options, keep=stratum.keep)
     return config.normalise_options
 
 
@@ -168,7 +175,12 @@ def _certain(corpus: Corpus, run: Run, funnel: Funnel) -> tuple[Pairs, Pairs]:
 
 
 def _approximate(
-    corpus: Corpus, matcher: Matcher, numbered: Pairs, run: Run, funnel: Funnel
+    corpus: Corpus,
+    matcher: Matcher,
+    numbered: Pairs,
+    others: beside.Beside,
+    run: Run,
+    funnel: Funnel,
 ) -> TextPairs:
     """Pairs of distinct texts by signatures, passages and templates; measured, scored, kept where a rule holds."""
     config = run.config
@@ -177,19 +189,27 @@ def _approximate(
         required = _all_pairs(corpus.size)
     hits, spread = _hits(corpus, matcher, run)
     found = np.unique(
-        np.concatenate([_text_pairs(corpus, numbered), *(h.pairs for h in hits.values())])
+        np.concatenate(
+            [_text_pairs(corpus, numbered), others.pairs(), *(h.pairs for h in hits.values())]
+        )
     )
     found = _askable(corpus, found)
-    texts = _measure(corpus, found, spread, run, keep=np.union1d(required, hits["minhash"].pairs))
+    unmeasured = np.concatenate((required, hits["minhash"].pairs, others.holding()))
+    texts = _measure(corpus, found, spread, run, keep=np.unique(unmeasured))
     if config.exhaustive:
         texts = _with_rest(texts, required)
     texts.scores = matcher.score(texts.low, texts.high)
     if "minhash" in config.channels:
         texts.flags[matcher.reaches(texts.low, texts.high, texts.scores)] |= CHANNEL_BITS["minhash"]
-    for name in ("minhash", "passages", "templates"):
+    others.flag(texts.low, texts.high, texts.flags, CHANNEL_BITS)
+    for name in (*hits, *others.hits):
         if name in config.channels:
-            funnel.add(name, hits[name], int((texts.flags & CHANNEL_BITS[name] > 0).sum()))
-    return texts.select((texts.flags > 0) | np.isin(join(texts.low, texts.high), required))
+            found_here = hits.get(name) or others.hits[name]
+            funnel.add(name, found_here, int((texts.flags & CHANNEL_BITS[name] > 0).sum()))
+    texts = texts.select((texts.flags > 0) | np.isin(join(texts.low, texts.high), required))
+    if others.near is not None:
+        others.near.compare(corpus, texts.low, texts.high, run.threads)
+    return texts
 
 
 def _hits(corpus: Corpus, matcher: Matcher, run: Run) -> tuple[dict[str, Hits], NDArray[np.uint8]]:
@@ -306,6 +326,7 @@ def _expand(
     texts: TextPairs,
     same: Pairs,
     numbered: Pairs,
+    others: beside.Beside,
     config: ScreeningConfig,
     funnel: Funnel,
 ) -> PairTable:
@@ -331,6 +352,10 @@ def _expand(
     if "minhash" in config.channels and len(same):
         shingled = corpus.lengths[corpus.class_of[equal_left]] >= config.k
         equal_flags[shingled] |= CHANNEL_BITS["minhash"]
+    if others.near is not None and len(same):
+        proposing = corpus.lengths[corpus.class_of[equal_left]] >= simhash.PRIMARY
+        printed = others.near.present[corpus.class_of[equal_left]] & proposing
+        equal_flags[printed] |= CHANNEL_BITS["simhash"]
     left = np.concatenate((equal_left, left))
     right = np.concatenate((equal_right, right))
     source = np.concatenate((np.full(len(same), -1, dtype=np.int64), source))

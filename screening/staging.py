@@ -22,6 +22,7 @@ ABANDONED_AFTER = 24 * 3600
 """Seconds after which a folder that no import names is removed: its upload was broken off."""
 
 CHUNK = 1 << 20
+_CHOSEN = "encodings.json"
 
 
 class Readable(Protocol):
@@ -60,6 +61,21 @@ class Staging:
     def report(self) -> Path:
         """One line of JSON for every file and row."""
         return self.folder / "report.jsonl"
+
+    def chosen(self) -> dict[str, str]:
+        """Encodings that a person chose where two were plausible, by place; an empty place stands for every file."""
+        try:
+            found: dict[str, str] = json.loads((self.folder / _CHOSEN).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        return found
+
+    def choose(self, place: str, encoding: str) -> None:
+        """Remember an encoding for one place, beside those that were chosen before."""
+        text = json.dumps(self.chosen() | {place: encoding}, ensure_ascii=True)
+        part = self.folder / f"{_CHOSEN}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(self.folder / _CHOSEN)
 
     def receive(self, files: Iterable[tuple[str, Readable]], limits: Limits) -> int:
         """Copy files here as a stream; the number that arrived. What has no safe name or is too large is noted."""

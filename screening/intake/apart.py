@@ -55,9 +55,9 @@ class Reader:
                 except OSError:
                     pass
 
-    def read(self, kind: str, data: bytes) -> PlainText | Problem:
-        """The text of a ``docx``, ``pdf`` or ``html``, or why there is none."""
-        answer = self._ask(kind, data)
+    def read(self, kind: str, data: bytes, chosen: str | None = None) -> PlainText | Problem:
+        """The text of a ``docx``, ``pdf`` or ``html``, or why there is none; ``chosen``: the encoding of an unclear page."""
+        answer = self._ask(kind, data, chosen)
         if isinstance(answer, Problem):
             return answer
         return PlainText(
@@ -74,8 +74,9 @@ class Reader:
             for name, header, rows in answer["sheets"]
         ]
 
-    def _ask(self, kind: str, data: bytes) -> dict[str, Any] | Problem:
-        head = json.dumps({"kind": kind, "size": len(data), "limits": asdict(self.limits)})
+    def _ask(self, kind: str, data: bytes, chosen: str | None = None) -> dict[str, Any] | Problem:
+        asked = {"kind": kind, "size": len(data), "chosen": chosen, "limits": asdict(self.limits)}
+        head = json.dumps(asked)
         deadline = time.monotonic() + self.limits.seconds
         if self._child is None:
             self._child = self._start()
@@ -181,8 +182,8 @@ def _sheets(data: bytes, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _text(kind: str, data: bytes, limits: Limits) -> dict[str, Any]:
-    read = _reader(kind)(data, limits)
+def _text(kind: str, data: bytes, limits: Limits, chosen: str | None) -> dict[str, Any]:
+    read = _reader(kind, chosen)(data, limits)
     if isinstance(read, Problem):
         return {"problem": _packed(read)}
     return {
@@ -192,7 +193,7 @@ def _text(kind: str, data: bytes, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _reader(kind: str) -> Callable[[bytes, Limits], PlainText | Problem]:
+def _reader(kind: str, chosen: str | None) -> Callable[[bytes, Limits], PlainText | Problem]:
     if kind == "docx":
         from screening.intake.docx import read_docx
 
@@ -203,7 +204,7 @@ def _reader(kind: str) -> Callable[[bytes, Limits], PlainText | Problem]:
         return read_pdf
     from screening.intake.html import read_html
 
-    return read_html
+    return lambda data, limits: read_html(data, limits, chosen)
 
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -217,7 +218,10 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
         signal.alarm(limits.seconds + 10)  # also if the parent is gone and nobody ends us
         try:
             kind = asked["kind"]
-            answer = _sheets(data, limits) if kind == "xlsx" else _text(kind, data, limits)
+            if kind == "xlsx":
+                answer = _sheets(data, limits)
+            else:
+                answer = _text(kind, data, limits, asked["chosen"])
         except MemoryError:
             answer = {"problem": _packed(_too_much_memory(limits)), "ending": True}
         except Exception as error:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import dataclass, replace
 
 from screening.documents import Problem
 from screening.intake.characters import BITS
@@ -27,8 +28,31 @@ NAMES: dict[str, str] = {
     "euc_jp": "EUC-JP",
     "cp1252": "Windows-1252",
     "cp1251": "Windows-1251",
+    "iso2022_jp": "ISO-2022-JP",
+    "hz": "HZ",
+    "utf-7": "UTF-7",
 }
 """The encodings that are weighed, with the names that people know."""
+
+CHOICES: dict[str, str] = {
+    "utf-8": "utf-8",
+    "utf8": "utf-8",
+    "gb18030": "gb18030",
+    "gbk": "gb18030",
+    "gb2312": "gb18030",
+    "big5": "cp950",
+    "cp950": "cp950",
+    "big5hkscs": "big5hkscs",
+    "big5-hkscs": "big5hkscs",
+    "utf-16-le": "utf-16-le",
+    "utf-16le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
+    "utf-16be": "utf-16-be",
+}
+"""What a person may choose where two readings are plausible: name → codec."""
+
+PREVIEW = 160
+"""Characters of each reading that a person is shown to choose by."""
 
 _FOREIGN = ("euc_kr", "shift_jis", "euc_jp", "cp1252", "cp1251")
 _LEGACY = ("gb18030", "cp950", "big5hkscs", *_FOREIGN)
@@ -80,11 +104,34 @@ def decode(data: bytes, *, encoding: str | None = None) -> Decoded | Problem:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         return _without_mark(data, error)
+    if text.isascii() and (codec := _seven_bit(data[:SAMPLE_BYTES])):
+        return _unsupported(codec)
     if "\0" in text and _zeros_alternate(data):
         return _weigh(data, ("utf-16-le", "utf-16-be"))
     if text and len(data) < 400 and (_CONTROL.search(text) or "\x7f" < max(text) < "\u0800"):
         return _short_utf8(data, text)
     return Decoded(text, "utf-8")
+
+
+def decode_or_chosen(data: bytes, chosen: str | None) -> Decoded | Problem:
+    """As :func:`decode`; where two readings are plausible, the one that a person has chosen, named in a warning."""
+    found = decode(data)
+    if chosen is None or isinstance(found, Decoded) or found.code != "encoding_unclear":
+        return found
+    codec = CHOICES.get(chosen.strip().casefold(), "")
+    read = _strict(data, codec, 0) if codec else _unknown(chosen)
+    if isinstance(read, Problem):
+        return read
+    said = Problem(
+        "encoding_chosen",
+        "Read as %(encoding)s, as a person chose between two readings",
+        {"encoding": NAMES[codec]},
+    )
+    return replace(read, warnings=(said,))
+
+
+def _unknown(name: str) -> Problem:
+    return Problem("encoding_unknown", "No encoding is called %(encoding)s", {"encoding": name})
 
 
 def surprise(text: str) -> float:
@@ -96,9 +143,7 @@ def _strict(data: bytes, codec: str, skipped: int) -> Decoded | Problem:
     try:
         return Decoded(data.decode(codec), codec)
     except LookupError:
-        return Problem(
-            "encoding_unknown", "No encoding is called %(encoding)s", {"encoding": codec}
-        )
+        return _unknown(codec)
     except UnicodeDecodeError as error:
         return _broken(codec, skipped + error.start)
 
@@ -158,13 +203,44 @@ def _short_utf8(data: bytes, text: str) -> Decoded | Problem:
     """Valid UTF-8 that a few Chinese characters in another encoding can be by accident: no three-byte characters, or
     control characters."""
     readings = _readings(data, ("gb18030", "cp950", "utf-16-le", "utf-16-be"))
-    latin_is_fine = "\0" in text
+    latin_is_fine = "\0" in text or _mixes_scripts(text)
     readings = [
         r for r in readings if r[2] != text and (latin_is_fine or not _LATIN_LETTER.search(r[2]))
     ]
     if readings and readings[0][0] < PLAUSIBLE_SHORT_BITS * len(readings[0][2]):
         return _unclear([(0.0, "utf-8", text), readings[0]])
     return Decoded(text, "utf-8")
+
+
+def _mixes_scripts(text: str) -> bool:
+    """Whether a text begins with an accent without a letter, or has letters of several scripts beside Latin: no language does."""
+    if unicodedata.combining(text[0]):
+        return True
+    found = {unicodedata.name(c, "?").partition(" ")[0] for c in text if "\u0250" <= c < "\u0800"}
+    return len(found - {"COMBINING", "MODIFIER"}) > 1
+
+
+_SEVEN_BIT = (
+    ("iso2022_jp", re.compile(rb"\x1b\$[@B]|\x1b\([IJ]")),
+    ("hz", re.compile(rb"~\{(?:[!-w][!-~])+~\}")),
+    ("utf-7", re.compile(rb"\+[A-Za-z0-9+/]{5,}-?")),
+)
+
+
+def _seven_bit(data: bytes) -> str | None:
+    """The codec of text that is written in plain ASCII by an old rule of mail programs, if it is."""
+    for codec, mark in _SEVEN_BIT:
+        if not mark.search(data):
+            continue
+        text = data.decode(codec, "ignore")
+        written = [c for c in text if c > "\x7f"]
+        if len(written) >= 2 and _mean(written) < PLAUSIBLE_BITS:
+            return codec
+    return None
+
+
+def _mean(characters: list[str]) -> float:
+    return surprise("".join(characters)) / len(characters)
 
 
 def _readings(data: bytes, codecs_to_weigh: tuple[str, ...]) -> list[tuple[float, str, str]]:
@@ -192,14 +268,18 @@ def _weigh(data: bytes, codecs_to_weigh: tuple[str, ...], bad_utf8: int = 0) -> 
         return _unclear([best, rivals[0]])
     _, codec, text = best
     if codec in _FOREIGN:
-        return Problem(
-            "encoding_unsupported",
-            "The text seems to be %(encoding)s, which is not supported; save it as UTF-8",
-            {"encoding": NAMES[codec]},
-        )
+        return _unsupported(codec)
     if (odd := _odd_window(text)) is not None:
         return _broken(codec, len(text[:odd].encode(codec)))
     return Decoded(text, codec, (_guessed(codec),))
+
+
+def _unsupported(codec: str) -> Problem:
+    return Problem(
+        "encoding_unsupported",
+        "The text seems to be %(encoding)s, which is not supported; save it as UTF-8",
+        {"encoding": NAMES[codec]},
+    )
 
 
 def _guessed(codec: str) -> Problem:
@@ -227,7 +307,11 @@ def _nothing_fits(readings: list[tuple[float, str, str]], bad_utf8: int) -> Prob
         return Problem(
             "encoding_unclear",
             "The encoding is unclear: it is not UTF-8 (byte %(position)s), and as %(encoding)s it does not read like text",
-            {"position": bad_utf8, "encoding": NAMES[readings[0][1]]},
+            {
+                "position": bad_utf8,
+                "encoding": NAMES[readings[0][1]],
+                "readings": _offered(readings),
+            },
         )
     return Problem(
         "encoding_unknown_bytes",
@@ -246,8 +330,22 @@ def _unclear(readings: list[tuple[float, str, str]]) -> Problem:
             "first_text": _shown(first_text),
             "second": NAMES[second],
             "second_text": _shown(second_text),
+            "readings": _offered(readings),
         },
     )
+
+
+def _offered(readings: list[tuple[float, str, str]]) -> list[list[str]]:
+    """(codec, name, beginning of the text) of each reading that may be chosen."""
+    return [
+        [
+            codec,
+            NAMES[codec],
+            "".join(c if c.isprintable() or c == "\n" else "?" for c in text[:PREVIEW]),
+        ]
+        for _, codec, text in readings
+        if codec in CHOICES
+    ]
 
 
 def _shown(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 from screening.documents import OPTIONAL_METADATA, Problem
@@ -105,6 +106,39 @@ def doc_id_of(value: object) -> str | Problem:
             {"value": ascii(text)[:80]},
         )
     return length_problem("doc_id", text) or text
+
+
+def control_problem(name: str) -> Problem | None:
+    """Why a file name cannot name a text: it holds line breaks or other control characters."""
+    if not _CONTROL.search(name):
+        return None
+    shown = ascii(name)[:200]
+    return Problem(
+        "name_control", "The file name %(name)s holds control characters", {"name": shown}
+    )
+
+
+_UNSEEN = re.compile("[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]")  # fmt: skip
+
+
+def unseen_problem(doc_id: str) -> Problem | None:
+    """A warning about characters in a doc_id that nobody sees, or that turn the line around."""
+    found = sorted(set(_UNSEEN.findall(doc_id)))
+    if not found:
+        return None
+    names = ", ".join(f"U+{ord(character):04X}" for character in found[:5])
+    return Problem(
+        "doc_id_unseen",
+        "The doc_id holds characters that cannot be seen: %(names)s",
+        {"names": names},
+    )
+
+
+def likeness(doc_id: str) -> str:
+    """``doc_id`` as it looks: without unseen characters, composed, in lower case. Ids of one look are easily confused."""
+    if doc_id.isascii():
+        return doc_id.lower()
+    return unicodedata.normalize("NFC", _UNSEEN.sub("", doc_id)).casefold()
 
 
 def length_problem(field: str, text: str) -> Problem | None:

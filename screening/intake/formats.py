@@ -63,8 +63,10 @@ def suffix_of(name: str) -> str:
     return last.casefold().rpartition(".")[2] if "." in last else ""
 
 
-def read_one(name: str, data: bytes, limits: Limits, reader: Reader) -> PlainText | Problem:
-    """The text of a file that is one text, in whatever format it is."""
+def read_one(
+    name: str, data: bytes, limits: Limits, reader: Reader, chosen: str | None = None
+) -> PlainText | Problem:
+    """The text of a file that is one text, in whatever format it is; ``chosen`` as in :func:`read_text`."""
     suffix = suffix_of(name)
     if suffix not in TEXT_SUFFIXES | HTML_SUFFIXES | RICH_SUFFIXES:
         return Problem(
@@ -76,11 +78,11 @@ def read_one(name: str, data: bytes, limits: Limits, reader: Reader) -> PlainTex
     if isinstance(kind, Problem):
         return kind
     if kind == "text":
-        text = read_text(data, markdown=suffix in {"md", "markdown"})
+        text = read_text(data, markdown=suffix in {"md", "markdown"}, chosen=chosen)
         if isinstance(text, Problem) and suffix in RICH_SUFFIXES and text.code != "empty":
             return _not_what_it_says(suffix)
     else:
-        text = reader.read(kind, data)
+        text = reader.read(kind, data, chosen)
     if isinstance(text, Problem):
         return text
     named = {"docx": suffix == "docx", "pdf": suffix == "pdf", "html": suffix in HTML_SUFFIXES}

@@ -45,7 +45,7 @@ _UNMAPPED_LABELS = frozenset(
 )
 
 
-def decode(data: bytes) -> encodings.Decoded | Problem:
+def decode(data: bytes, chosen: str | None = None) -> encodings.Decoded | Problem:
     """The text of a page: by its mark, as UTF-8, by what it declares, or by its content; always strictly."""
     if data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return encodings.decode(data)
@@ -59,16 +59,16 @@ def decode(data: bytes) -> encodings.Decoded | Problem:
         try:
             text = data.decode(codec)
         except UnicodeDecodeError:
-            return encodings.decode(data)
+            return encodings.decode_or_chosen(data, chosen)
         visible = re.sub(r"[\x00-\x7f]", "", text)[:20_000]
         if not visible or encodings.surprise(visible) < encodings.PLAUSIBLE_BITS * len(visible):
             return encodings.Decoded(text, codec)
-    return encodings.decode(data)
+    return encodings.decode_or_chosen(data, chosen)
 
 
-def read_html(data: bytes, limits: Limits) -> PlainText | Problem:
+def read_html(data: bytes, limits: Limits, chosen: str | None = None) -> PlainText | Problem:
     """The main text of a page with its metadata. What was left out around it is named in a warning."""
-    decoded = decode(data)
+    decoded = decode(data, chosen)
     if isinstance(decoded, Problem):
         return decoded
     warnings = decoded.warnings

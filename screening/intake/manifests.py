@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
@@ -20,6 +20,7 @@ from screening.intake.plain import PlainText
 from screening.intake.trees import OUTSIDE, Tree, relative_name
 
 _SNIFFED_BYTES = 1 << 20
+_NAMED_UNKNOWN = 200
 
 
 @dataclass(slots=True)
@@ -32,10 +33,22 @@ class Manifest:
     reader: Reader
     collection: str = ""
     base: str = ""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """Encodings that a person chose, by file; under an empty name the one for every file that leaves it open."""
     unknown: set[str] = field(default_factory=set)
 
     def place(self, line: int) -> str:
         return f"{self.file}:{line}"
+
+    def chosen_for(self, name: str, place: str = "") -> str | None:
+        """The encoding that was chosen for a file, or for the row that names it, if one was."""
+        return self.chosen.get(name) or (self.chosen.get(place) if place else None) or self.chosen.get("")  # fmt: skip
+
+    def ignore(self, names: Iterable[str]) -> None:
+        """Note fields that mean nothing to us; of endless new ones only the first are named."""
+        for name in names:
+            if len(self.unknown) < _NAMED_UNKNOWN:
+                self.unknown.add(name[:80])
 
     def notes(self) -> Iterator[Note]:
         """One note about everything in the manifest that means nothing to us."""
@@ -50,11 +63,12 @@ def read_jsonl(manifest: Manifest, stream: BinaryIO) -> Iterator[Entry]:
     """The documents of a JSON lines file, one line at a time; memory is bounded by the longest line."""
     head = stream.read(_SNIFFED_BYTES)
     stream.seek(0)
-    codec = _codec_of(head)
+    codec = _codec_of(head, manifest.chosen_for(manifest.file))
     if isinstance(codec, Problem):
         yield Refusal(manifest.file, codec)
         return
-    lines = _byte_lines(stream) if codec == "utf-8" else _coded_lines(stream, codec)
+    longest = manifest.limits.text_bytes
+    lines = _byte_lines(stream, longest) if codec == "utf-8" else _coded_lines(stream, codec)
     for number, line in enumerate(lines, start=1):
         if number > manifest.limits.rows:
             yield Refusal(manifest.place(number), _too_many_rows(manifest.limits))
@@ -70,7 +84,7 @@ def read_jsonl(manifest: Manifest, stream: BinaryIO) -> Iterator[Entry]:
     yield from manifest.notes()
 
 
-def _codec_of(head: bytes) -> str | Problem:
+def _codec_of(head: bytes, chosen: str | None) -> str | Problem:
     """The encoding of a file that starts with ``head``; UTF-8 if that fits up to a cut-off last line."""
     if len(head) == _SNIFFED_BYTES:
         cut = head.rfind(b"\n") + 1
@@ -79,17 +93,28 @@ def _codec_of(head: bytes) -> str | Problem:
         head = head[:cut]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    decoded = encodings.decode(head)
+    decoded = encodings.decode_or_chosen(head, chosen)
     if isinstance(decoded, Problem):
         # JSON is UTF-8 by its own standard: a bad line is then refused by its number, the others are read.
         return "utf-8" if decoded.code == "encoding_broken" else decoded
     return decoded.encoding
 
 
-def _byte_lines(stream: BinaryIO) -> Iterator[str | Problem]:
+def _byte_lines(stream: BinaryIO, longest: int) -> Iterator[str | Problem]:
     """Lines of UTF-8. Only \\n ends one: U+2028 and its kind may stand inside a string."""
     position = 0
-    for line in stream:
+    while line := stream.readline(longest):
+        if len(line) == longest and not line.endswith(b"\n"):
+            position += len(line)
+            while (rest := stream.readline(1 << 20)) and not rest.endswith(b"\n"):
+                position += len(rest)
+            position += len(rest)
+            yield Problem(
+                "line_too_long",
+                "The line has more than %(limit)s bytes, the limit for one text",
+                {"limit": longest},
+            )
+            continue
         try:
             yield line.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -145,7 +170,7 @@ def _from_json(manifest: Manifest, number: int, line: str) -> Entry:
     for key, content in value.items():
         name = key if key in _EXACT else field_of(key)
         if name is None:
-            manifest.unknown.add(key[:80])
+            manifest.ignore([key])
         elif fields.get(name) is None or key == name:
             fields[name] = content
     return _document(manifest, place, f"line {number}", fields)
@@ -154,9 +179,9 @@ def _from_json(manifest: Manifest, number: int, line: str) -> Entry:
 _EXACT = frozenset(FIELD_NAMES)
 
 
-def read_csv(manifest: Manifest, data: bytes, *, encoding: str | None = None) -> Iterator[Entry]:
+def read_csv(manifest: Manifest, data: bytes) -> Iterator[Entry]:
     """The documents of a delimited table with a header."""
-    table = tables.read_csv(data, encoding=encoding)
+    table = tables.read_csv(data, chosen=manifest.chosen_for(manifest.file))
     if isinstance(table, Problem):
         yield Refusal(manifest.file, table)
         return
@@ -206,7 +231,7 @@ def _missing_problem(table: tables.Table) -> Problem:
 
 def _from_table(manifest: Manifest, table: tables.Table, file: str, unit: str) -> Iterator[Entry]:
     found, unknown = columns(table.header.cells)
-    manifest.unknown.update(name[:80] for name in unknown)
+    manifest.ignore(unknown)
     if _missing(found) is not None:
         yield Refusal(manifest.file, _missing_problem(table))
         return
@@ -214,6 +239,7 @@ def _from_table(manifest: Manifest, table: tables.Table, file: str, unit: str) -
         yield Note(manifest.file, warning)
     yield Note(file, _columns_read(table.header.cells, found))
     width = len(table.header.cells)
+    count = 0
     for count, row in enumerate(table.rows, start=1):
         if count > manifest.limits.rows:
             yield Refusal(file, _too_many_rows(manifest.limits))
@@ -230,6 +256,8 @@ def _from_table(manifest: Manifest, table: tables.Table, file: str, unit: str) -
             name: row.cells[i] for name, i in found.items() if i < len(row.cells)
         }
         yield _document(manifest, place, f"{unit} {row.line}", fields)
+    if not count:
+        yield Refusal(file, Problem("table_without_rows", "There are no rows below the header"))
     yield from manifest.notes()
 
 
@@ -273,10 +301,28 @@ def _document(manifest: Manifest, place: str, locator: str, fields: dict[str, ob
             "text_not_text", "The text must be text, not %(value)s", {"value": repr(raw)[:80]}
         )
         return Refusal(place, problem, doc_id)
+    if raw and fields.get("path"):
+        return Refusal(
+            place,
+            Problem(
+                "text_and_path",
+                "The row has both raw (the text) and path (a file): which of them is the text is unclear",
+            ),
+            doc_id,
+        )
     cleaned = _clean_row(raw, manifest.limits)
     if isinstance(cleaned, Problem):
         return Refusal(place, cleaned, doc_id)
     sha256 = hashlib.sha256(cleaned.raw.encode("utf-8")).hexdigest()
+    if _differs(fields.get("sha256"), sha256, raw):
+        return Refusal(
+            place,
+            Problem(
+                "raw_sha256_differs",
+                "The field sha256 is not that of raw: the text was changed or cut off after it was written down",
+            ),
+            doc_id,
+        )
     document = make_document(
         doc_id,
         cleaned.raw,
@@ -286,6 +332,14 @@ def _document(manifest: Manifest, place: str, locator: str, fields: dict[str, ob
         metadata.pop("original_path", None),
     )
     return ReadDocument(document, sha256, place, manifest.file, locator, cleaned.warnings)
+
+
+def _differs(stated: object, sha256: str, raw: str = "") -> bool:
+    """Whether a row states another digest; ``raw``: the text as it came, which may carry what is taken out of it."""
+    if not isinstance(stated, str) or not stated.strip():
+        return False
+    accepted = {sha256, hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()}
+    return stated.strip().lower() not in accepted
 
 
 def _clean_row(raw: str, limits: Limits) -> PlainText | Problem:
@@ -349,13 +403,12 @@ def _named_file(
         return Refusal(
             place, Problem("path_missing", "There is no file %(path)s", {"path": path}), doc_id
         )
-    read = read_file(manifest, full, size)
+    read = read_file(manifest, full, size, place)
     if isinstance(read, Problem):
         return Refusal(place, read, doc_id)
     text, sha256 = read
     warnings = text.warnings
-    stated = fields.get("sha256")
-    if isinstance(stated, str) and stated.strip() and stated.strip().lower() != sha256:
+    if _differs(fields.get("sha256"), sha256, text.raw):
         warnings += (
             Problem(
                 "sha256_differs",
@@ -370,8 +423,10 @@ def _named_file(
     return ReadDocument(document, raw_sha256, place, full, "", warnings)
 
 
-def read_file(manifest: Manifest, name: str, size: int) -> tuple[PlainText, str] | Problem:
-    """A file that is one text, and the sha256 of its bytes."""
+def read_file(
+    manifest: Manifest, name: str, size: int, place: str = ""
+) -> tuple[PlainText, str] | Problem:
+    """A file that is one text, and the sha256 of its bytes; ``place``: the row that names it, if one does."""
     limits = manifest.limits
     if problem := size_problem(size, limits.text_bytes):
         return problem
@@ -380,7 +435,7 @@ def read_file(manifest: Manifest, name: str, size: int) -> tuple[PlainText, str]
             data = stream.read()
     except Exception as error:  # a damaged archive member raises many kinds
         return Problem("unreadable", "The file cannot be read: %(error)s", {"error": str(error)})
-    text = formats.read_one(name, data, limits, manifest.reader)
+    text = formats.read_one(name, data, limits, manifest.reader, manifest.chosen_for(name, place))
     if isinstance(text, Problem):
         return text
     if len(text.raw) > limits.text_chars:

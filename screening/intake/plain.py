@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,6 +10,7 @@ from screening.documents import Problem
 from screening.intake import encodings
 from screening.intake.cleaning import clean
 from screening.intake.fields import field_of, metadata_of
+from screening.text import layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,13 @@ class PlainText:
 
 
 def read_text(
-    data: bytes, *, markdown: bool = False, encoding: str | None = None
+    data: bytes, *, markdown: bool = False, chosen: str | None = None
 ) -> PlainText | Problem:
-    """The text in ``data``; with ``markdown``, YAML front matter becomes metadata and no part of the text."""
-    decoded = encodings.decode(data, encoding=encoding)
+    """The text in ``data``; with ``markdown``, YAML front matter becomes metadata and no part of the text.
+
+    ``chosen``: the encoding that a person chose where two are plausible.
+    """
+    decoded = encodings.decode_or_chosen(data, chosen)
     if isinstance(decoded, Problem):
         return decoded
     text, found = front_matter(decoded.text) if markdown else (decoded.text, {})
@@ -43,34 +46,19 @@ def finished(
     metadata = metadata_of(found)
     if isinstance(metadata, Problem):
         return metadata
-    warnings = (*warnings, *cleaned.warnings, *repeated_lines(cleaned.text))
+    warnings = (*warnings, *cleaned.warnings, *_layout(cleaned.text))
     return PlainText(cleaned.text, metadata, warnings)
 
 
-REPEATS = 3
-SHORT_LINE = 30
 _SHOWN_LINES = 5
 
 
-def repeated_lines(text: str) -> tuple[Problem, ...]:
-    """A warning about short lines (30 characters at most) that come three times or more: page furniture, most likely.
-
-    Lines that look alike but for their digits, such as page numbers, count as one.
-    """
-    if text.count("\n") < REPEATS - 1:
-        return ()
-    counts: Counter[str] = Counter()
-    first: dict[str, str] = {}
-    for line in text.splitlines():
-        line = line.strip()
-        if line and len(line) <= SHORT_LINE:
-            masked = re.sub(r"\d+", "0", line) if _PAGE_NUMBER.fullmatch(line) else line
-            counts[masked] += 1
-            first.setdefault(masked, line)
-    found = [(masked, count) for masked, count in counts.most_common(50) if count >= REPEATS]
+def _layout(text: str) -> tuple[Problem, ...]:
+    """A warning about short lines that repeat: page furniture, most likely."""
+    found = layout.repeated_lines(text)
     if not found:
         return ()
-    shown = ", ".join(f"“{first[masked]}” ×{count}" for masked, count in found[:_SHOWN_LINES])
+    shown = ", ".join(f"“{line}” ×{len(at)}" for line, at in list(found.items())[:_SHOWN_LINES])
     return (
         Problem(
             "repeated_lines",
@@ -78,9 +66,6 @@ def repeated_lines(text: str) -> tuple[Problem, ...]:
             {"lines": shown},
         ),
     )
-
-
-_PAGE_NUMBER = re.compile(r"[-—–－·\s]*(?:第\s*)?\d{1,5}\s*(?:页|/\s*\d{1,5})?[-—–－·\s]*")
 
 
 _FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -12,7 +12,7 @@ from typing import BinaryIO
 from screening.documents import Problem, Refusal
 from screening.intake import manifests, tables
 from screening.intake.apart import Reader
-from screening.intake.fields import length_problem
+from screening.intake.fields import control_problem, length_problem, likeness, unseen_problem
 from screening.intake.formats import kind_of, suffix_of
 from screening.intake.limits import DEFAULT_LIMITS, Limits, expansion_problem, size_problem
 from screening.intake.manifests import Manifest, make_document
@@ -41,14 +41,19 @@ class IntakeError(Exception):
 
 
 def read_path(
-    path: Path, *, collection: str = "", limits: Limits = DEFAULT_LIMITS
+    path: Path,
+    *,
+    collection: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+    chosen: Mapping[str, str] | None = None,
 ) -> Iterator[Entry]:
     """Everything in a folder, a manifest, a zip or a single text file, in a fixed order.
 
     Raises IntakeError if ``path`` is not there. Every file and row yields a document, a refusal or a note; a doc_id
     that comes twice yields its first text and one refusal, whose code is ``repeated`` where the texts are equal.
+    ``chosen``: place of a file → encoding that a person chose where two are plausible; an empty place stands for all.
     """
-    return read_tree(tree_of(path), collection=collection, limits=limits)
+    return read_tree(tree_of(path), collection=collection, limits=limits, chosen=chosen)
 
 
 def tree_of(path: Path) -> Files:
@@ -61,17 +66,23 @@ def tree_of(path: Path) -> Files:
 
 
 def read_tree(
-    tree: Tree, *, collection: str = "", limits: Limits = DEFAULT_LIMITS
+    tree: Tree,
+    *,
+    collection: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+    chosen: Mapping[str, str] | None = None,
 ) -> Iterator[Entry]:
     """Everything in ``tree``, as :func:`read_path`."""
     with Reader(limits) as reader:
-        yield from _once_each(_entries(tree, collection, reader))
+        yield from _once_each(_entries(tree, collection, reader, chosen or {}))
 
 
-def _entries(tree: Tree, collection: str, reader: Reader) -> Iterator[Entry]:
+def _entries(
+    tree: Tree, collection: str, reader: Reader, chosen: Mapping[str, str]
+) -> Iterator[Entry]:
     names = tree.names()
     if MANIFEST in names:
-        yield from _read_one(tree, MANIFEST, "", collection, reader)
+        yield from _read_one(tree, MANIFEST, "", collection, reader, chosen)
         return
     yield from tree.refusals()
     alone = len(names) == 1
@@ -79,18 +90,18 @@ def _entries(tree: Tree, collection: str, reader: Reader) -> Iterator[Entry]:
         if is_system_file(name):
             yield Note(name, Problem("system_file", "A file of the file manager; it was left out"))
             continue
-        yield from _read_one(tree, name, "" if alone else f"{name}/", collection, reader)
+        yield from _read_one(tree, name, "" if alone else f"{name}/", collection, reader, chosen)
 
 
 def _read_one(
-    tree: Tree, name: str, prefix: str, collection: str, reader: Reader
+    tree: Tree, name: str, prefix: str, collection: str, reader: Reader, chosen: Mapping[str, str]
 ) -> Iterator[Entry]:
     """One file of a tree. ``prefix`` goes before the doc_ids of the files in it, if it is an archive."""
     size = tree.size(name)
     if problem := size_problem(size, reader.limits.file_bytes):
         yield Refusal(name, problem)
         return
-    manifest = Manifest(name, tree, reader.limits, reader, collection)
+    manifest = Manifest(name, tree, reader.limits, reader, collection, chosen=chosen)
     try:
         with tree.open(name) as stream:
             head = stream.read(16)
@@ -153,8 +164,10 @@ def _not_what_it_says(suffix: str, kind: str | None) -> Problem:
 def _single_text(manifest: Manifest, size: int) -> Entry:
     name = manifest.file
     read = manifests.read_file(manifest, name, size)
-    problem = read if isinstance(read, Problem) else length_problem("doc_id", name)
-    if problem:
+    problem = control_problem(name) or length_problem("doc_id", name)
+    if isinstance(read, Problem) or problem:
+        problem = read if isinstance(read, Problem) else problem
+        assert problem is not None
         return Refusal(name, problem)
     assert not isinstance(read, Problem)
     text, sha256 = read
@@ -167,6 +180,12 @@ def _archive(manifest: Manifest, stream: BinaryIO, prefix: str) -> Iterator[Entr
     """The files in a zip, named as in it; the received file that they belong to is the zip."""
     archive = Archive(stream, manifest.limits)
     inner: Tree = _below(archive)
+    within = f"{manifest.file}/"
+    manifest.chosen = {
+        name.removeprefix(within): encoding
+        for name, encoding in manifest.chosen.items()
+        if not name or name.startswith(within)
+    }
     for entry in _inner_entries(inner, manifest):
         place = f"{manifest.file}/{entry.place}"
         if isinstance(entry, Note):
@@ -190,7 +209,9 @@ def _inner_entries(inner: Tree, manifest: Manifest) -> Iterator[Entry]:
                 name, Problem("archive_nested", "An archive inside an archive is not read")
             )
         else:
-            yield from _read_one(inner, name, "", manifest.collection, manifest.reader)
+            yield from _read_one(
+                inner, name, "", manifest.collection, manifest.reader, manifest.chosen
+            )
 
 
 def _from_archive(entry: ReadDocument, file: str, prefix: str, place: str) -> Entry:
@@ -235,11 +256,14 @@ def _once_each(entries: Iterable[Entry]) -> Iterator[Entry]:
     """Keep the first text of every doc_id; a later one is refused, with the place of the first."""
     seen = _Seen()
     for entry in entries:
-        first = seen.first(entry) if isinstance(entry, ReadDocument) else None
-        if first is None:
+        if not isinstance(entry, ReadDocument):
             yield entry
             continue
-        assert isinstance(entry, ReadDocument)
+        first = seen.first(entry)
+        if first is None:
+            said = tuple(filter(None, (unseen_problem(entry.document.doc_id), seen.alike(entry))))
+            yield replace(entry, warnings=entry.warnings + said) if said else entry
+            continue
         doc_id = entry.document.doc_id
         yield Refusal(entry.place, _repetition(entry, first), doc_id, entry.document.sha256)
 
@@ -253,16 +277,16 @@ class _Seen:
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self._texts = bytearray()
+        self._odd: dict[str, str] = {}
         self._files: dict[str, int] = {}
         self._names: list[str] = []
         self._file_of, self._line_of = array("L"), array("L")
 
     def first(self, entry: ReadDocument) -> tuple[bool, str] | None:
         """Whether the first entry with this doc_id had the same text, and its place; None if this one is the first."""
-        key = hashlib.blake2b(entry.document.doc_id.encode("utf-8", "surrogatepass"), digest_size=8)
         digest = bytes.fromhex(entry.raw_sha256)[:_TEXT_BYTES]
         number = len(self._numbers)
-        found = self._numbers.setdefault(int.from_bytes(key.digest()) >> 4, number)
+        found = self._numbers.setdefault(_key(entry.document.doc_id), number)
         if found != number:
             same = self._texts[found * _TEXT_BYTES : (found + 1) * _TEXT_BYTES] == digest
             return same, self._place(found)
@@ -277,12 +301,39 @@ class _Seen:
         self._line_of.append(int(line) if len(line) < 10 else 0)
         return None
 
+    def alike(self, entry: ReadDocument) -> Problem | None:
+        """A warning where the doc_id of a new entry differs from an earlier one in case or in what cannot be seen only.
+
+        Of ids that are not written in their plainest form the first 100,000 are kept in mind.
+        """
+        doc_id = entry.document.doc_id
+        plain = likeness(doc_id)
+        other = self._odd.get(plain)
+        if plain != doc_id:
+            if other is None and _key(plain) in self._numbers:
+                other = plain
+            if len(self._odd) < _ODD_IDS:
+                self._odd.setdefault(plain, doc_id)
+        if other is None:
+            return None
+        return Problem(
+            "doc_id_alike",
+            "The doc_id differs from %(other)s only in case, composition or unseen characters; they are two documents",
+            {"other": other},
+        )
+
     def _place(self, number: int) -> str:
         name, line = self._names[self._file_of[number]], self._line_of[number]
         return f"{name}:{line}" if line else name
 
 
+def _key(doc_id: str) -> int:
+    digest = hashlib.blake2b(doc_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) >> 4
+
+
 _TEXT_BYTES = 12
+_ODD_IDS = 100_000
 
 
 def _repetition(entry: ReadDocument, first: tuple[bool, str]) -> Problem:

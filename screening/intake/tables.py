@@ -44,9 +44,9 @@ def is_spreadsheet(data: bytes) -> bool:
     return data[:4] == b"PK\x03\x04" and b"xl/" in data
 
 
-def read_csv(data: bytes, *, encoding: str | None = None) -> Table | Problem:
+def read_csv(data: bytes, *, chosen: str | None = None) -> Table | Problem:
     """Read delimited text; the delimiter is the one that splits the header and the rows below it alike."""
-    decoded = encodings.decode(data, encoding=encoding)
+    decoded = encodings.decode_or_chosen(data, chosen)
     if isinstance(decoded, Problem):
         return decoded
     rows = _csv_rows(decoded.text, sniff_delimiter(decoded.text))

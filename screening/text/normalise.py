@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screening import kernels
+from screening.text.layout import layout_spans
 from screening.text.table import (
     CodePointTable,
     Keep,
@@ -28,11 +29,12 @@ class NormaliseOptions:
 
     ``keep``: ``alphanumeric`` letters and digits (default); ``whitespace_only`` everything but whitespace and
     invisible characters; ``signs`` also signs, decimal points, percent signs and the like beside digits.
-    ``cache_dir`` is where the code-point table is kept and is no part of the result.
+    ``skip_layout``: short lines that repeat within a text take no part. ``cache_dir`` is where the code-point table is kept and is no part of the result.
     """
 
     keep: Keep = "alphanumeric"
     casefold: bool = True
+    skip_layout: bool = False
     cache_dir: Path | None = field(default=None, compare=False)
 
     def table(self) -> CodePointTable:
@@ -114,8 +116,29 @@ def normalise_many(
         text[out_bounds[d] : out_bounds[d + 1]] = points
         offsets[out_bounds[d] : out_bounds[d + 1]] = places
     if options.keep == "signs":
-        return _drop_loose_signs(text, offsets, out_bounds)
+        text, offsets, out_bounds = _drop_loose_signs(text, offsets, out_bounds)
+    if options.skip_layout:
+        return _drop_layout(raws, text, offsets, out_bounds)
     return text, offsets, out_bounds
+
+
+def _drop_layout(
+    raws: list[str], text: CodePoints, offsets: NDArray[np.int32], bounds: NDArray[np.int64]
+) -> tuple[CodePoints, NDArray[np.int32], NDArray[np.int64]]:
+    """Without the characters of repeated short lines; a text that holds nothing else stays as it is."""
+    inner = np.ones(len(text), dtype=bool)
+    for d, raw in enumerate(raws):
+        spans = layout_spans(raw)
+        if not spans:
+            continue
+        places = offsets[bounds[d] : bounds[d + 1]]
+        edges = np.array(spans, dtype=np.int64)
+        # A place lies in a span if as many spans have begun before it as none has ended.
+        kept = np.searchsorted(edges[:, 0], places, "right") == np.searchsorted(edges[:, 1], places, "right")  # fmt: skip
+        if kept.any():
+            inner[bounds[d] : bounds[d + 1]] = kept
+    before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(inner, dtype=np.int64)))
+    return text[inner], offsets[inner], before[bounds]
 
 
 def _bounds(lengths: list[int] | NDArray[np.int64]) -> NDArray[np.int64]:

@@ -91,11 +91,19 @@ def import_progress(request: HttpRequest, import_id: int) -> HttpResponse:
 @require("manage_collections")
 @require_POST
 def confirm(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Add what the check found (``confirm``), or forget the files (``discard``)."""
+    """Add what the check found (``confirm``), forget the files (``discard``), or read one as ``encoding`` and check again."""
     received = import_for(request, import_id)
     act = importing.discard_import if "discard" in request.POST else importing.confirm_import
     try:
-        act(row=received, actor=person_of(request))
+        if "encoding" in request.POST:
+            importing.choose_encoding(
+                row=received,
+                place=request.POST.get("place", ""),
+                encoding=request.POST["encoding"],
+                actor=person_of(request),
+            )
+        else:
+            act(row=received, actor=person_of(request))
     except importing.ImportingError as error:
         messages.error(request, str(error))
     return redirect("screening:import-detail", received.pk)

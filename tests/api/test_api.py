@@ -276,6 +276,29 @@ def test_documents_can_be_tried_before_they_are_added(
     assert admin.post(f"/imports/{number}/confirm").status_code == 409
 
 
+def test_an_encoding_is_named_for_what_reads_plausibly_in_two(data_dir: Any) -> None:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    from screening import importing
+
+    owner = collection("gazette")
+    admin = Caller(person("root", "admin"))
+
+    def upload(query: str) -> Any:
+        file = SimpleUploadedFile("a.txt", "00元".encode("gb18030"))
+        address = f"/api/v1/collections/gazette/documents{query}"
+        return admin.client.post(address, {"files": [file]}, headers=admin.headers)
+
+    plain = upload("").json()
+    importing.run_import(int(plain["id"]))
+    report = admin.get(f"/imports/{plain['id']}").json()["report"]
+    assert [row["code"] for row in report["rows"]] == ["encoding_unclear"]
+    assert [one[0] for one in report["rows"][0]["params"]["readings"]] == ["utf-8", "gb18030"]
+    assert upload("?encoding=klingon").status_code == 400
+    importing.run_import(int(upload("?encoding=gb18030").json()["id"]))
+    assert owner.documents.get().raw == "00元"
+
+
 def test_label_sets_are_tried_before_they_are_kept(data_dir: Any) -> None:
     owner = collection("gazette")
     documents(owner, 2)

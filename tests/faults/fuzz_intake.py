@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 import xlsxwriter  # noqa: E402
 
 from screening.documents import Refusal  # noqa: E402
-from screening.intake.apart import Reader  # noqa: E402
+from screening.intake.apart import STARTING_SECONDS, Reader  # noqa: E402
 from screening.intake.limits import Limits  # noqa: E402
 from screening.intake.model import ReadDocument  # noqa: E402
 from screening.intake.reading import _entries, _once_each  # noqa: E402
@@ -137,7 +137,7 @@ def fault_of(name: str, path: Path, reader: Reader) -> tuple[str, str | None]:
     """What became of one file, and what is wrong with that if anything is."""
     started = time.monotonic()
     outcome = "nothing"
-    for entry in _once_each(_entries(Files({name: path}), "", reader)):
+    for entry in _once_each(_entries(Files({name: path}), "", reader, {})):
         if isinstance(entry, ReadDocument):
             outcome = "read"
             entry.document.raw.encode("utf-8")
@@ -148,7 +148,8 @@ def fault_of(name: str, path: Path, reader: Reader) -> tuple[str, str | None]:
             outcome = entry.problem.code
             if entry.problem.code == "reader_failed":
                 return outcome, str(entry.problem)
-    if time.monotonic() - started > LIMITS.seconds + 3:
+    # A reader that has to be started anew gets time for that.
+    if time.monotonic() - started > LIMITS.seconds + STARTING_SECONDS + 3:
         return outcome, "it took too long"
     return outcome, None
 

@@ -24,9 +24,7 @@ POS = '<div class="position">当前位置：<a href="/">首页</a> &gt; <a href=
 FOOT = '<div class="bottom"><p>主办：青禾市人民政府办公室　承办：青禾市信息中心</p><p>备案序号：青ICP备00000001号　网站标识码：0000000001　联系电话：000-00000000</p></div>'
 TOOLS = '<div class="tools">【字体：<a>大</a> <a>中</a> <a>小</a>】 <a>打印本页</a> <a>关闭窗口</a> 分享到：<a>微信</a><a>微博</a></div>'
 REL = '<div class="xgwj"><h3>相关文件</h3><ul><li><a>关于做好节日值班工作的通知</a></li><li><a>关于开展读者满意度调查的通知</a></li><li><a>图解：自习室开放时间</a></li></ul></div>'
-META = (
-    f'<table class="xxgk"><tr><td>索 引 号：</td><td>QH001-02-2026-0007</td><td>主题分类：</td><td>文化、图书馆</td></tr><tr><td>发文机关：</td><td>青禾市图书馆</td><td>成文日期：</td><td>2026年2月18日</td></tr><tr><td>标　　题：</td><td colspan=3>{A}</td></tr><tr><td>发文字号：</td><td>青图发〔2026〕7号</td><td>发布日期：</td><td>2026年2月20日</td></tr></table>'
-)
+META = f'<table class="xxgk"><tr><td>索 引 号：</td><td>QH001-02-2026-0007</td><td>主题分类：</td><td>文化、图书馆</td></tr><tr><td>发文机关：</td><td>青禾市图书馆</td><td>成文日期：</td><td>2026年2月18日</td></tr><tr><td>标　　题：</td><td colspan=3>{A}</td></tr><tr><td>发文字号：</td><td>青图发〔2026〕7号</td><td>发布日期：</td><td>2026年2月20日</td></tr></table>'
 want = [A, *BODY, SIGN, DATE]
 PAGES: dict[str, tuple[str | bytes, list[str]]] = {}
 # 1 gov.cn-like layout, nested tables, id UCAP-CONTENT

@@ -518,3 +518,133 @@ def test_a_list_named_alone_finds_the_files_beside_it_and_none_outside(tmp_path:
     assert [entry.document.raw for entry in read] == ["河滩绿道自即日起开放。"]
     refused = {entry.doc_id for entry in entries if isinstance(entry, Refusal)}
     assert refused == {"B", "C", "D"}
+
+
+# --- Names that look alike, digests that do not fit -----------------------------------------------------------------
+
+
+def warned(entries: list[Entry]) -> dict[str, list[str]]:
+    return {
+        e.document.doc_id: [w.code for w in e.warnings]
+        for e in entries
+        if isinstance(e, ReadDocument)
+    }
+
+
+def test_ids_that_look_alike_are_two_documents_with_a_warning(tmp_path: Path) -> None:
+    ids = ["a1", "A1", "é", "e\u0301", "甲", "甲\u200b", "b\u202ec", "乙"]
+    path = jsonl(
+        tmp_path / "m.jsonl", *({"doc_id": i, "raw": TEXT + str(n)} for n, i in enumerate(ids))
+    )
+    assert warned(read(path)) == {
+        "a1": [],
+        "A1": ["doc_id_alike"],
+        "é": [],
+        "e\u0301": ["doc_id_alike"],
+        "甲": [],
+        "甲\u200b": ["doc_id_unseen", "doc_id_alike"],
+        "b\u202ec": ["doc_id_unseen"],
+        "乙": [],
+    }
+    other_way = jsonl(
+        tmp_path / "n.jsonl", {"doc_id": "A1", "raw": TEXT}, {"doc_id": "a1", "raw": TEXT}
+    )
+    assert warned(read(other_way)) == {"A1": [], "a1": ["doc_id_alike"]}
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "code"),
+    [
+        ("x" * 10_000, "field_too_long"),
+        ("a\nb", "doc_id_control"),
+        ("a\x00b", "doc_id_control"),
+        ("\u2028", "doc_id_missing"),
+        ("a\u2028b", "doc_id_control"),
+        ("\ud800", "doc_id_control"),
+        (["a"], "doc_id_not_text"),
+        (1.5, "doc_id_not_text"),
+        (True, "doc_id_not_text"),
+        ("  ", "doc_id_missing"),
+        (None, "doc_id_missing"),
+    ],
+)
+def test_ids_that_are_none_are_refused(tmp_path: Path, doc_id: object, code: str) -> None:
+    (tmp_path / "m.jsonl").write_text(json.dumps({"doc_id": doc_id, "raw": TEXT}), encoding="ascii")
+    assert codes(read(tmp_path / "m.jsonl")) == {"m.jsonl:1": code}
+
+
+def test_a_row_has_a_text_or_a_path_and_the_digest_that_it_states(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT, encoding="utf-8")
+    right = hashlib.sha256(TEXT.encode()).hexdigest()
+    path = jsonl(
+        tmp_path / "m.jsonl",
+        {"doc_id": "1", "raw": TEXT, "sha256": right},
+        {"doc_id": "2", "raw": TEXT, "sha256": right.upper()},
+        {"doc_id": "3", "raw": TEXT + "。", "sha256": right},
+        {"doc_id": "4", "raw": TEXT, "path": "a.txt"},
+        {"doc_id": "5", "raw": "", "path": "a.txt", "sha256": right},
+        {"doc_id": "6", "raw": TEXT, "path": None, "sha256": ""},
+        {
+            "doc_id": "7",
+            "raw": "\x07" + TEXT,
+            "sha256": hashlib.sha256(b"\x07" + TEXT.encode()).hexdigest(),
+        },
+    )
+    entries = read(path)
+    assert set(texts(entries)) == {"1", "2", "5", "6", "7"}
+    assert codes(entries) == {"m.jsonl:3": "raw_sha256_differs", "m.jsonl:4": "text_and_path"}
+    said = {e.place: str(e.problem) for e in entries if isinstance(e, Refusal)}
+    assert "sha256" in said["m.jsonl:3"]
+    assert "raw" in said["m.jsonl:4"]
+    assert "path" in said["m.jsonl:4"]
+
+
+def test_a_file_name_with_control_characters_is_no_id(tmp_path: Path) -> None:
+    (tmp_path / "a\nb.txt").write_text(TEXT, encoding="utf-8")
+    (tmp_path / ("长" * 80 + ".txt")).write_text(TEXT, encoding="utf-8")
+    (tmp_path / "c\u202etxt.exe.txt").write_text(TEXT, encoding="utf-8")
+    entries = read(tmp_path)
+    assert list(codes(entries).values()) == ["name_control"]
+    assert [codes_ for codes_ in warned(entries).values() if codes_] == [["doc_id_unseen"]]
+
+
+def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
+    row = json.dumps({"doc_id": "b", "raw": TEXT}, ensure_ascii=False)
+    long = json.dumps({"doc_id": "a", "raw": "长" * 40_000}, ensure_ascii=False)
+    (tmp_path / "m.jsonl").write_text(f"{long}\n{row}\n", encoding="utf-8")
+    entries = read(tmp_path / "m.jsonl", limits=Limits(text_bytes=50_000))
+    assert codes(entries) == {"m.jsonl:1": "line_too_long"}
+    assert set(texts(entries)) == {"b"}
+
+
+def test_a_table_without_rows_is_refused_and_endless_columns_are_named_in_part(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.csv").write_text("编号,正文\n", encoding="utf-8")
+    names = ",".join(f"列{n}" for n in range(100_000))
+    (tmp_path / "b.csv").write_text(f"编号,正文,{names}\n1,{TEXT}\n", encoding="utf-8")
+    entries = read(tmp_path)
+    assert codes(entries) == {"a.csv": "table_without_rows"}
+    assert set(texts(entries)) == {"1"}
+    (note,) = [e for e in entries if isinstance(e, Note) and e.problem.code == "fields_ignored"]
+    assert len(str(note.problem)) < 600
+
+
+def test_an_encoding_is_chosen_by_place_also_within_an_archive_and_a_list(tmp_path: Path) -> None:
+    unclear = "00元".encode("gb18030")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_bytes(unclear)
+    with zipfile.ZipFile(tmp_path / "in" / "b.zip", "w") as archive:
+        archive.writestr("c.txt", unclear)
+        archive.writestr("d.txt", TEXT)
+    assert set(codes(read(tmp_path / "in")).values()) == {"encoding_unclear"}
+    one = read(tmp_path / "in", chosen={"b.zip/c.txt": "gb18030"})
+    assert codes(one) == {"a.txt": "encoding_unclear"}
+    assert texts(one) == {"b.zip/c.txt": "00元", "b.zip/d.txt": TEXT}
+    everything = read(tmp_path / "in", chosen={"": "gb18030"})
+    assert codes(everything) == {}
+    assert warned(everything)["a.txt"] == ["encoding_chosen"]
+    assert warned(everything)["b.zip/d.txt"] == []
+    listed = jsonl(tmp_path / "m.jsonl", {"doc_id": "x", "path": "in/a.txt"})
+    assert codes(read(listed)) == {"m.jsonl:1": "encoding_unclear"}
+    assert texts(read(listed, chosen={"m.jsonl:1": "gb18030"})) == {"x": "00元"}

@@ -367,3 +367,69 @@ def test_a_dry_run_of_the_command_writes_nothing(
     assert "documents.jsonl:3" in capsys.readouterr().out
     assert not Collection.objects.exists()
     assert not originals.folder().exists()
+
+
+# --- Two plausible readings ------------------------------------------------------------------------------------------
+
+UNCLEAR = "00元".encode("gb18030")
+
+
+def unclear_import(library: Collection) -> DocumentImport:
+    files = [making.upload("a.txt", UNCLEAR), making.upload("b.txt", TEXT.encode())]
+    row = importing.receive_files(collection=library, files=files, actor=None, check_first=True)
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    return row
+
+
+def test_a_person_chooses_between_two_readings_and_the_choice_is_on_record(
+    library: Collection, data_dir: Path
+) -> None:
+    from dedupreview.people.models import AuditEvent
+
+    row = unclear_import(library)
+    (unclear,) = [r for r in row.report["rows"] if r["code"] == "encoding_unclear"]
+    assert [reading[0] for reading in unclear["params"]["readings"]] == ["utf-8", "gb18030"]
+    importing.choose_encoding(row=row, place="a.txt", encoding="gb18030", actor=None)
+    importing.run_import(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.report["added"], row.report["refused"]) == ("checked", 2, 0)
+    assert Document.objects.count() == 0
+    importing.confirm_import(row=row, actor=None)
+    importing.run_import(row.pk)
+    chosen, plain = Document.objects.order_by("doc_id")
+    assert chosen.raw == "00元"
+    assert [w["code"] for w in chosen.warnings] == ["encoding_chosen"]
+    assert plain.warnings == []
+    event = AuditEvent.objects.get(action="import.encoding_chosen")
+    assert (event.data["place"], event.data["encoding"]) == ("a.txt", "GB18030")
+
+
+def test_only_what_is_unclear_can_be_chosen(library: Collection, data_dir: Path) -> None:
+    row = unclear_import(library)
+    for place, encoding in (
+        ("b.txt", "gb18030"),
+        ("a.txt", "klingon"),
+        ("a.txt", ""),
+        ("x", "utf-8"),
+    ):
+        with pytest.raises(importing.ImportingError):
+            importing.choose_encoding(row=row, place=place, encoding=encoding, actor=None)
+    importing.discard_import(row=row, actor=None)
+    with pytest.raises(importing.ImportingError):
+        importing.choose_encoding(row=row, place="a.txt", encoding="gb18030", actor=None)
+
+
+def test_the_command_refuses_naming_both_unless_it_is_told(
+    db: None, data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "a.txt"
+    source.write_bytes(UNCLEAR)
+    with pytest.raises(SystemExit) as refused:
+        call_command("import_documents", str(source), "--collection", "neu")
+    assert refused.value.code == 2
+    said = capsys.readouterr().out
+    assert "UTF-8" in said
+    assert "GB18030" in said
+    call_command("import_documents", str(source), "--collection", "neu", "--encoding", "gbk")
+    assert Document.objects.get().raw == "00元"

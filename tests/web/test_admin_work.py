@@ -83,6 +83,47 @@ def test_a_folder_keeps_its_paths_and_its_report_names_every_file(site: Site, ad
     assert "一.txt" not in refused
 
 
+def test_two_plausible_readings_are_shown_and_one_is_chosen(site: Site, admin: Any) -> None:
+    upload(admin, site, [("短.txt", "00元".encode("gb18030"))])
+    received = DocumentImport.objects.latest("pk")
+    address = reverse("screening:import-detail", args=[received.pk])
+    act = reverse("screening:confirm-import", args=[received.pk])
+    importing.run_import(received.pk)
+    page = text(admin.get(address))
+    assert 'value="gb18030">按 GB18030 读取' in page
+    assert 'value="utf-8">按 UTF-8 读取' in page
+    assert "00元" in page
+    assert "readings" not in text(site.client(site.auditor).get(address))
+    admin.post(act, {"place": "短.txt", "encoding": "gb18030"})
+    received.refresh_from_db()
+    assert (received.state, received.confirmed) == ("queued", False)
+    importing.run_import(received.pk)
+    assert "readings" not in text(admin.get(address))
+    admin.post(act)
+    importing.run_import(received.pk)
+    document = site.collection.documents.get(doc_id="短.txt")
+    assert document.raw == "00元"
+    shown = text(admin.get(reverse("screening:document-detail", args=[document.pk])))
+    assert "按 GB18030 读取" in shown
+    event = AuditEvent.objects.get(action="import.encoding_chosen")
+    assert event.actor == site.admin
+
+
+def test_ids_with_unseen_characters_show_them(site: Site, admin: Any) -> None:
+    rows = '{"doc_id": "甲\u200b乙\u202e", "raw": "河堤公园闭园检修。"}\n'.encode()
+    upload(admin, site, [("m.jsonl", rows)])
+    received = DocumentImport.objects.latest("pk")
+    importing.run_import(received.pk)
+    report = text(admin.get(reverse("screening:import-detail", args=[received.pk])))
+    assert "甲\u200b乙" not in report
+    assert "U+200B" in report
+    importing.confirm_import(row=received, actor=site.admin)
+    importing.run_import(received.pk)
+    listed = text(admin.get(reverse("screening:document-list", args=[site.collection.slug]) + "?q=乙"))  # fmt: skip
+    assert "甲\u200b乙" not in listed
+    assert "\u202e" not in listed.split("<table", 1)[1]
+
+
 def test_the_upload_answers_scripts_in_json(site: Site, admin: Any) -> None:
     files = [("一.txt", "河堤公园闭园。".encode())]
     answer = upload(admin, site, files, headers={"accept": "application/json"})

@@ -35,6 +35,13 @@ class Command(DatabaseCommand):
             "--dry-run", action="store_true", help="say what would happen and change nothing"
         )
 
+        parser.add_argument(
+            "--encoding",
+            default="",
+            metavar="NAME",
+            help="read files that are plausible in two encodings as this one: gb18030, big5, utf-8, utf-16-le, utf-16-be",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["path"])
         tree_of(path)  # before a collection is made for nothing
@@ -49,11 +56,16 @@ class Command(DatabaseCommand):
             bar("import", done, total)
 
         slug = options["collection"]
+        encoding = options["encoding"]
         if options["dry_run"]:
-            report = check_path(path=path, slug=slug, echo=echo, progress=progress)
+            report = check_path(
+                path=path, slug=slug, echo=echo, progress=progress, encoding=encoding
+            )
         else:
             collection = get_or_create_collection(slug=slug)
-            report = import_path(path=path, collection=collection, echo=echo, progress=progress)
+            report = import_path(
+                path=path, collection=collection, echo=echo, progress=progress, encoding=encoding
+            )
         bar.clear()
         if report.conflicting:
             self.stdout.write(
