@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import islice, repeat
 from json.encoder import encode_basestring as _quoted
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screening.beside import Evidence, evidence_of
 from screening.evidence.excerpts import SENTENCE_ENDS, shared_runs
 from screening.text.corpus import Corpus, Ints
 from screening.text.normalise import CodePoints, from_code_points, is_mark
@@ -37,6 +38,16 @@ def scores_of(result: ScreeningResult, pair: Ints) -> list[list[float]]:
         column[pair >= 0] = values[pair[pair >= 0]]
         columns.append(column.tolist())
     return columns
+
+
+def fingerprints_of(
+    result: ScreeningResult, left: Ints, right: Ints, pair: Ints
+) -> Iterable[Evidence | None]:
+    """What the fingerprints of each pair say; None for all where SimHash is off."""
+    near = result.beside.near
+    if near is None:
+        return repeat(None, len(pair))
+    return evidence_of(near, result.corpus, result.texts.low, left, right, pair)
 
 
 def shingles_of(

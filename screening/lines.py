@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screening.columns import Span, passages_of, scores_of, shingle_texts
+from screening.beside import Evidence
+from screening.columns import Span, fingerprints_of, passages_of, scores_of, shingle_texts
 from screening.documents import InputDocument
 from screening.evidence.excerpts import Excerpt
 from screening.result import CHANNEL_NAMES, FoundCandidate, ScreeningResult
@@ -21,6 +22,8 @@ from screening.suggest import SUGGESTIONS
 
 if TYPE_CHECKING:
     from screening.evidence.facts import FactChange
+
+NO_DISTANCE = '"simhash_distance":null'
 
 EXCERPT_LIMIT = 2000
 """Characters of one excerpt that are printed; a longer one carries its full ``length`` beside the beginning."""
@@ -38,7 +41,7 @@ def candidate_line(candidate: FoundCandidate, left: InputDocument, right: InputD
         f'"rank":{candidate.rank},"channels":{_names(candidate.channels)},'
         f'"minhash_estimate":{_number(candidate.minhash_estimate)},"jaccard":{candidate.jaccard!r},'
         f'"jaccard_folded":{_number(candidate.jaccard_folded)},"containment":{candidate.containment!r},'
-        f'"simhash_distance":{_number(candidate.simhash_distance)},"shared_shingles":[{shingles}],'
+        f'{_near(candidate.fingerprints)},"shared_shingles":[{shingles}],'
         f'"raw_excerpts":[{excerpts}],"fact_changes":[{changes}],'
         f'"suggestion":{_quoted(candidate.suggestion)},"review_status":"pending"}}'
     )
@@ -72,9 +75,10 @@ class CandidateLines:
             passages_of(result.corpus, result.texts, left, right, pair),
             facts,
             table.hint[some].tolist(),
+            fingerprints_of(result, left, right, pair),
             strict=True,
         )
-        for rank, a, b, flags, estimate, jaccard, folded, within, shingles, spans, changes, hint in columns:  # fmt: skip
+        for rank, a, b, flags, estimate, jaccard, folded, within, shingles, spans, changes, hint, prints in columns:  # fmt: skip
             raw = raws[a]
             yield (
                 f'{{"left":{ids[a]},"right":{ids[b]},'
@@ -83,7 +87,7 @@ class CandidateLines:
                 f'"rank":{rank},"channels":{_CHANNELS[flags]},'
                 f'"minhash_estimate":{"null" if estimate != estimate else repr(estimate)},"jaccard":{jaccard!r},'
                 f'"jaccard_folded":{"null" if folded == jaccard else repr(folded)},"containment":{within!r},'
-                f'"simhash_distance":null,"shared_shingles":[{shingles}],'
+                f'{_near(prints) if prints else NO_DISTANCE},"shared_shingles":[{shingles}],'
                 f'"raw_excerpts":[{",".join([_passage(span, raw) for span in spans])}],'
                 f'"fact_changes":[{",".join([_change(change) for change in changes])}],'
                 f'"suggestion":{_HINTS[hint]},"review_status":"pending"}}\n'
@@ -93,6 +97,20 @@ class CandidateLines:
 def normalized_line(doc_id: str, text: str) -> str:
     """One line of ``normalized.jsonl``."""
     return f'{{"doc_id":{_quoted(doc_id)},"normalized":{_quoted(text)}}}'
+
+
+def _near(found: Evidence | None) -> str:
+    """The distance; beside it, where there is one, the exact ratio of the texts and their nearest windows."""
+    if found is None:
+        return NO_DISTANCE
+    window = ""
+    if found.window is not None:
+        start, end, begin, close = found.window
+        window = (
+            f',"simhash_window":{{"left_start":{start},"left_end":{end},"right_start":{begin},"right_end":{close},'
+            f'"distance":{found.window_distance},"ratio":{found.window_ratio!r}}}'
+        )
+    return f'"simhash_distance":{found.distance},"simhash_ratio":{found.ratio!r}{window}'
 
 
 def _change(change: FactChange) -> str:

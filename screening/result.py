@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from screening.beside import Beside, Evidence
 from screening.channels import Pairs, no_pairs, split
-from screening.columns import EXCERPTS, passages_of, scores_of, shingles_of
+from screening.columns import EXCERPTS, fingerprints_of, passages_of, scores_of, shingles_of
 from screening.config import CHANNELS, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
 from screening.evidence.excerpts import Excerpt
@@ -34,7 +35,8 @@ class FoundCandidate:
 
     ``left`` is the first by (collection, doc_id). ``rank`` counts from 1, the strongest evidence. ``jaccard_folded``
     is None where script folding changes nothing. ``minhash_estimate`` is None without signatures. ``excerpts`` are
-    the first five, longest first, in raw code points. ``note`` says why a pair that is no ``representative`` need
+    the first five, longest first, in raw code points. ``fingerprints`` is what SimHash says where that channel is on and both
+    texts have one. ``note`` says why a pair that is no ``representative`` need
     not be asked (a code of :data:`NOTES`).
     """
 
@@ -53,6 +55,7 @@ class FoundCandidate:
     suggestion: str
     representative: bool
     note: str
+    fingerprints: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,7 @@ class ScreeningResult:
     left_out: list[LeftOut]
     refusals: Sequence[Refusal]
     manifest: dict[str, Any] = field(default_factory=dict)
+    beside: Beside = field(default_factory=Beside)
 
     @property
     def candidates(self) -> Candidates:
@@ -228,6 +232,7 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
         table.hint[picked].tolist(),
         table.representative[picked].tolist(),
         table.note[picked].tolist(),
+        fingerprints_of(result, left, right, pair),
         strict=True,
     )
     for (
@@ -244,6 +249,7 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
         hint,
         asked,
         note,
+        near,
     ) in columns:
         facts = result.facts[row] if result.facts else ()
         yield FoundCandidate(
@@ -255,13 +261,14 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
             jaccard=jaccard,
             jaccard_folded=None if folded == jaccard else folded,
             containment=containment,
-            simhash_distance=None,
+            simhash_distance=near.distance if near else None,
             shared_shingles=shingles,
             excerpts=tuple([Excerpt(*span) for span in spans]),
             fact_changes=facts,
             suggestion=SUGGESTIONS[hint],
             representative=asked,
             note=NOTES[note],
+            fingerprints=near,
         )
 
 

@@ -10,7 +10,7 @@ import jieba
 
 from dedupreview import paths
 from screening import jobs as _jobs  # noqa: F401 - loaded for the sake of the first job
-from screening.config import ScreeningConfig
+from screening.config import CHANNELS, ScreeningConfig
 from screening.documents import InputDocument
 from screening.pipeline import screen
 
@@ -39,4 +39,4 @@ def warm_up() -> None:
     ]
     with (cache / "warm.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        screen(documents, ScreeningConfig())
+        screen(documents, ScreeningConfig(channels=CHANNELS))
