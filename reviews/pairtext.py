@@ -137,8 +137,11 @@ def _fold(rows: Sequence[Row], kin: bool) -> str:
         )
     else:
         words = ngettext("%(n)s equal paragraph", "%(n)s equal paragraphs", count)
-        if any(row.layer == "numbering" for row in rows):
+        layers = {row.layer for row in rows}
+        if "numbering" in layers:
             words = f"{words} · {_('Articles renumbered')}"
+        if layers & {"layout", "normalised"}:
+            words = f"{words} · {_('some differ in punctuation, layout or script only')}"
     return f'<div class="fold">{words % {"n": count}}</div>'
 
 

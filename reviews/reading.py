@@ -252,6 +252,12 @@ def _changed_facts(
     return fact_changes(left, right, shared)
 
 
+def _partial(item: ReviewItem) -> bool:
+    """Whether the two texts share little; the same text in the other script shares all."""
+    candidate = item.candidate
+    return max(candidate.containment, candidate.jaccard_folded or 0.0) < WHOLE
+
+
 def facts_of(item: ReviewItem) -> list[FactChange]:
     """The fact changes that the page of an item shows: all but mere ways of writing.
 
@@ -259,7 +265,7 @@ def facts_of(item: ReviewItem) -> list[FactChange]:
     """
     candidate = item.candidate
     shared = None
-    if candidate.containment < WHOLE:
+    if _partial(item):
         shared = tuple((a, b, c, d) for a, b, c, d in candidate.excerpts)
     left, right = item.pair.left.raw, item.pair.right.raw
     return [c for c in _changed_facts(left, right, shared) if c.kind != "style"]
@@ -313,10 +319,11 @@ def reading_of(
         excerpts=_passages(item, left.raw, right.raw, rendered),
         elsewhere=_elsewhere(item, left.raw, right.raw),
         checks=checks_of(item),
-        only=long if wish is None else wish,
+        # Where nothing differs there is nothing to fold the rest away for.
+        only=bool(rendered.changes) and (long if wish is None else wish),
         kin=kin,
         by_article=has_articles(left.raw, right.raw),
-        partly=item.candidate.containment < WHOLE,
+        partly=_partial(item),
         notes=[*_partly(item), *_facts_left_out(facts), *_notes(left, right)],
         scores=_scores(item) if scores else [],
     )
@@ -438,7 +445,7 @@ def _words_of(known: Known, inputs: int) -> str:
 
 def _partly(item: ReviewItem) -> list[str]:
     """Where texts share little, "no change seen" would claim more than was looked at."""
-    if item.candidate.containment >= WHOLE:
+    if not _partial(item):
         return []
     return [_("These texts share little: facts were compared only where they share a passage.")]
 

@@ -113,3 +113,15 @@ def test_the_list_of_conflicts_names_the_texts_and_no_answer() -> None:
     assert "借阅规则（新）" in html
     for word in ("副本", "有效修订", "公共引用", "结论不同"):
         assert word not in html
+
+
+@pytest.mark.django_db
+def test_the_other_script_is_compared_whole_and_nothing_is_folded_where_nothing_differs() -> None:
+    desk = Desk([("借阅人应当登记。" * 300, "借閱人應當登記。" * 300)])
+    candidate = desk.item().candidate
+    candidate.containment, candidate.jaccard_folded = 0.1, 1.0
+    candidate.save()
+    shown = reading.reading_of(desk.item(), sides="lr", only=True)
+    assert not shown.partly
+    assert shown.changes == 0
+    assert not shown.only

@@ -273,3 +273,20 @@ def test_an_article_put_in_begins_with_its_own_number() -> None:
     right = "第一条 窗口每周开放。第二条 本馆设咨询台。第三条 借阅人应当登记。"
     found = [(c.kind, c.left, c.right) for c in fact_changes(left, right)]
     assert found == [("article_number", "第2条", "第3条")]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("现将甲某等撤销之诉案等四个案例发布。", "现将乙某等非法买卖案等四个案例发布。"),
+        ("拒不改正、逾期拒缴的，处以罚款若干。", "没收物品及非法所得的，处以罚款若干。"),
+    ],
+)
+def test_words_of_different_things_are_not_set_against_each_other(left: str, right: str) -> None:
+    assert [c for c in fact_changes(left, right) if c.kind in ("conclusion", "condition")] == []
+
+
+def test_of_one_subject_must_and_may_differ_whatever_follows() -> None:
+    left = "未达到前条标准的，主管登记机关应当依法进行调查。"
+    right = "未达到前条标准的，主管登记机关可以要求补报材料。"
+    assert ("modality", "应当", "可以") in _changes(left, right)

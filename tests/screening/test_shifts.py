@@ -74,3 +74,11 @@ def test_each_article_of_one_side_is_a_change_of_its_own() -> None:
     more = "第二条 各组应当按时交接。\n第三条 交接簿留存一年。\n"
     comparison = compare(body, body + more)
     assert [text for _, text in _changed(comparison, body, body + more)] == more.splitlines(True)
+
+
+def test_rows_that_differ_in_layout_only_fold_away_too() -> None:
+    body = [f"第{n}项 由专人负责到底，并留存记录。" for n in range(1, 9)]
+    left, right = "\n".join(body), "\n".join(f"{one}  " for one in body) + "\n补充一段新的说明。\n"
+    rows = compare(left, right).rows
+    assert [row.layer for row in rows[:5]] == ["layout"] * 5
+    assert all(row.collapse for row in rows[:5])

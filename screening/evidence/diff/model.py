@@ -45,8 +45,7 @@ class Row:
     ``left_number`` and ``right_number`` count paragraphs from 1, ``None`` for an empty side. ``moves``
     are the moves whose block lies in this row. ``layer`` is the strongest difference in the row, ``None``
     where both sides are equal to the code point; a row of kind ``equal`` may differ in layout or
-    normalised characters. ``collapse`` says that nothing in or beside the row differs but article numbers
-    that count on.
+    normalised characters. ``collapse`` says that nothing in or beside the row differs exactly.
     """
 
     kind: RowKind

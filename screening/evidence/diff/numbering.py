@@ -250,8 +250,8 @@ def _row_kind(
 
 
 def _collapsed(rows: list[Row]) -> tuple[Row, ...]:
-    """Mark rows in and beside which nothing differs but numbers that count on."""
-    plain = [row.layer in (None, "numbering") for row in rows]
+    """Mark rows in and beside which nothing differs exactly."""
+    plain = [row.layer != "exact" for row in rows]
     result = []
     for at, row in enumerate(rows):
         around = plain[max(0, at - 1) : at + 2]

@@ -14,6 +14,7 @@ from .around import names_at, own_lines, words_at
 from .extract import MASKS
 from .model import Fact, FactChange, FactKind, FactSheet
 from .stated import differing, stated_dates
+from .wording import Word, opposed
 
 SharedSpan = tuple[int, int, int, int]
 """left_start, left_end, right_start, right_end: raw code points, ends exclusive."""
@@ -107,7 +108,11 @@ class _Comparison:
             if left != right:
                 self._add("style", left, right, a, b)
             return
-        if not self._supported(self.left.places[i], self.right.places[j], at):
+        if not self._supported(i, j, at):
+            return
+        if a.kind == b.kind == "condition" and not opposed(
+            Word(a.kind, a.key), Word(b.kind, b.key)
+        ):
             return
         if {a.kind, b.kind} & _DATES and a.kind != b.kind and not {a.kind, b.kind} <= _TIMES:
             # a day against an ordinal: each stands for itself
@@ -144,9 +149,14 @@ class _Comparison:
         text = self.left.reading.text
         return self.left.reading.raw(min(self.left.clean_at(place), len(text))) if text else 0
 
-    def _supported(self, p: int, q: int, at: int) -> bool:
+    def _supported(self, i: int, j: int, at: int) -> bool:
         """Whether enough of what stands around two facts is common, so that they state one thing."""
-        return self._held(p, p + 1, q, q + 1, at)
+        p, q = self.left.places[i], self.right.places[j]
+        if self._held(p, p + 1, q, q + 1, at):
+            return True
+        # of the same subject one text says that it must, the other that it may, whatever
+        modal = self.left.facts[i].kind == self.right.facts[j].kind == "modality"
+        return modal and self._common_before(p, q, at) >= _WINDOW
 
     def _held(self, i0: int, i1: int, j0: int, j1: int, at: int) -> bool:
         """Whether the text before and behind two stretches is common for the most part; ``at``: block near."""
@@ -234,6 +244,8 @@ class _Comparison:
         for a, x in mine:
             for b, y in theirs:
                 if _FAMILY[a.kind] != _FAMILY[b.kind] or (a.start, b.start) in self.worded:
+                    continue
+                if not opposed(Word(a.kind, a.key), Word(b.kind, b.key)):
                     continue
                 if (i0 == i1 or j0 == j1) and not set(x) & set(y):
                     # a word beside the place of an insertion is concerned only if it grew there
@@ -361,7 +373,7 @@ def _from_its_number(a: str, b: str, blocks: list[Block]) -> list[Block]:
         i0, j0 = before.i + before.size, before.j + before.size
         if before.size and (i0 == after.i) != (j0 == after.j):
             text, start, end = (a, i0, after.i) if i0 < after.i else (b, j0, after.j)
-            if text[start - 1] == text[end - 1] == _ARTICLE_MASK:
+            if end - start > 1 and text[start - 1] == text[end - 1] == _ARTICLE_MASK:
                 result[at] = Block(before.i, before.j, before.size - 1)
                 result[at + 1] = Block(after.i - 1, after.j - 1, after.size + 1)
     return [block for block in result if block.size]

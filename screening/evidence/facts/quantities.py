@@ -46,6 +46,7 @@ _LIST = re.compile(
 _ORDINAL = re.compile(rf"第(?P<n>{NUMERAL})(?P<what>[\u4e00-\u9fff]?)")
 
 
+_NO_ORDINALS = frozenset(("第三人", "第三者", "第三方"))
 _NUMBER = re.compile(rf"(?P<sign>[+\-±负]|零下)?(?P<n>{NUMERAL}|半)")
 
 
@@ -137,6 +138,8 @@ def _ordinal(text: str, at: int) -> Draft | None:
         return None
     number = parse(match["n"])
     if number is None:
+        return None
+    if match[0] in _NO_ORDINALS:
         return None
     quarter = text.startswith("季度", match.end("n"))
     if quarter:

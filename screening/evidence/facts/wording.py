@@ -78,7 +78,7 @@ _WEAK: dict[str, Word] = {
         "阳性 阴性 赞成 反对 弃权 认可 不认可=不予认可 属实 不属实 可行 不可行 充分 不充分 显著 不显著 完成 未完成 "
         "上调 下调 上升为 降为 超额 缺额 盈余 赤字 采纳 不采纳=不予采纳 认定 不认定=不予认定 采信 不予采信 "
         "优于 劣于 领先 落后 解除 终止 中止 继续 恢复 延长 缩短 扩大 缩小 加强 减弱 从重 从轻 加重 减轻 "
-        "合法 非法=违法 合规 违规 真实 虚假 一致 不一致 相符 不相符=不符 正确 错误 上浮 下浮 "
+        "合法 非法=违法 合规 违规 真实 虚假 一致 不一致 相符 不相符 正确 错误 上浮 下浮 "
         "拒绝 接受=接纳 否决 入选 落选 晋级 淘汰 续签 终结",
         weak=True,
     ),
@@ -90,6 +90,21 @@ _WEAK: dict[str, Word] = {
         weak=True,
     ),
 }  # fmt: skip
+
+_TOPICS = """
+或者 和|任何 全部 部分 任一 各|省级 市级 县级 乡级 国家级 地级 区级 校级 部级 厅级 村级 镇级|境内 境外 国内 国外|书面 口头
+有偿 无偿 免费 收费|自愿 强制|首次 再次|当地 异地 本地 外地|本人 他人|一方 双方 任一方
+较大 重大 特别重大 巨大 特别巨大 严重 特别严重 较轻 轻微 情节严重 情节较轻 情节特别严重|事前 事后 事中 提前 延期 推迟 按时 逾期 期满 届满
+线上 线下|直接 间接|公开 不公开|主要责任 次要责任 同等责任 全部责任|新建 改建 扩建|成年人 未成年人|城镇 农村|男性 女性
+以上 以下 以内 以外 以前 以后 超过 低于 不少于 不超过|仅 原则上 除外 除非|连续 累计|定期 不定期|故意 过失
+合格 不合格 达标 不达标 优秀 良好 及格 不及格 通过 不通过
+通过 不通过 同意 不同意 批准 不批准 核准 不予核准 予以 驳回 支持 不支持 受理 不予受理 认可 不认可 采纳 不采纳 采信 不予采信 认定 不认定 否决 拒绝 接受 维持 撤销 录取 未录取
+有效 无效 生效 失效 成立 不成立 合法 非法 合规 违规|有罪 无罪|胜诉 败诉 中标 未中标 入选 落选 晋级 淘汰
+增长 下降 上调 下调 上升为 降为 上浮 下浮 扩大 缩小 延长 缩短 加强 减弱|超额 缺额 盈利 亏损 盈余 赤字|正常 异常|阳性 阴性
+赞成 反对 弃权|属实 不属实 真实 虚假 正确 错误 一致 不一致 相符 不相符|可行 不可行|充分 不充分|显著 不显著|完成 未完成
+优于 劣于 领先 落后|解除 终止 中止 继续 恢复 续签 终结 终止|从重 从轻 加重 减轻
+"""
+"""What can stand against what: 撤销 beside 非法 is two things said, 合法 beside 非法 is one thing turned."""
 
 _NOTHING = """
 非常 无论 不断 不仅 不但 不同 不过 不管 不论 不动产 不可抗力 不正当 不当 不良 不法 不久 不料 不妨 不失 不懈 不一 不时 不然 不便 不利 不安
@@ -127,6 +142,22 @@ def _tree(names: list[str]) -> str:
         inner = "|".join(re.escape(rest) for rest in rests)
         branches.append(re.escape(first) + (f"(?:{inner})" if rests != [""] else ""))
     return "|".join(branches)
+
+
+_TOPIC_OF: dict[str, set[int]] = {}
+for _number, _topic in enumerate(re.split(r"[|\n]+", _TOPICS.strip())):
+    for _name in _topic.split():
+        _TOPIC_OF.setdefault(_name, set()).add(_number)
+
+
+def opposed(one: Word, other: Word) -> bool:
+    """Whether two words in the same place speak of the same thing: of one topic, or one grown from the other."""
+    if one.kind not in ("condition", "conclusion") or other.kind != one.kind:
+        return True
+    topics = _TOPIC_OF.get(one.key), _TOPIC_OF.get(other.key)
+    if topics[0] and topics[1]:
+        return not topics[0].isdisjoint(topics[1])
+    return one.key in other.key or other.key in one.key
 
 
 # a word that means something wins over the same characters listed as meaningless
