@@ -1,4 +1,4 @@
-"""The channels beside the usual ones: near fingerprints and repeated lines, for the stages that all pairs go through."""
+"""The channels beside the usual ones: near fingerprints, repeated lines, meaning, seen before; for the stages that all pairs go through."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from screening.channels import Hits, Pairs, join, lines, no_pairs, simhash
+from screening.channels import Hits, Pairs, bloom, join, lines, no_pairs, semantic, simhash
 from screening.config import ScreeningConfig
+from screening.meaning import Model, load_model
 from screening.text.corpus import Corpus, Ints
 
-NAMES = ("simhash", "lines")
+NAMES = ("simhash", "lines", "semantic", "bloom")
 
 Report = Callable[[str, int, int], None]
 
@@ -38,6 +39,7 @@ class Beside:
 
     near: simhash.Near | None = None
     repeated: lines.LinesFound | None = None
+    model: Model | None = None
     hits: dict[str, Hits] = field(default_factory=dict)
     kept: dict[str, Pairs] = field(default_factory=dict)
 
@@ -66,6 +68,9 @@ class Beside:
                 "share": self.repeated.share,
                 "lines": [asdict(line) for line in self.repeated.repeated],
             }
+        if self.model is not None:
+            threshold = config.semantic_threshold or self.model.threshold
+            manifest["semantic"] = {"model": self.model.identity, "threshold": threshold}
 
 
 def _union(parts: Any) -> Pairs:
@@ -81,6 +86,10 @@ def find(corpus: Corpus, config: ScreeningConfig, report: Report, threads: int) 
         if name == "simhash":
             near = result.near = simhash.find(corpus, config, threads)
             result.hits[name], result.kept[name] = near.hits, near.kept
+        elif name == "bloom":
+            result.hits[name] = bloom.find(corpus.documents, config)
+        elif name == "semantic":
+            _by_meaning(result, corpus, config, report)
         else:
             found = result.repeated = lines.find(
                 corpus, times=config.line_times, least=config.line_least, cap=config.bucket_cap
@@ -89,6 +98,17 @@ def find(corpus: Corpus, config: ScreeningConfig, report: Report, threads: int) 
             result.hits[name] = Hits(pairs, found.hits.counts, found.hits.left_out)
             result.kept[name] = pairs
     return result
+
+
+def _by_meaning(result: Beside, corpus: Corpus, config: ScreeningConfig, report: Report) -> None:
+    result.model = load_model(config.semantic_model)
+    hits = semantic.find(
+        [corpus.documents[corpus.first(c)].raw for c in range(corpus.size)],
+        result.model,
+        threshold=config.semantic_threshold,
+        tick=lambda done, total: report("semantic", done, total),
+    )
+    result.hits["semantic"], result.kept["semantic"] = hits, hits.pairs
 
 
 def evidence_of(

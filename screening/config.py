@@ -20,7 +20,10 @@ DEFAULT_CHANNELS: tuple[str, ...] = ("exact", "doc_number", "minhash", "passages
 """The channels of a run that names none."""
 
 CHANNELS: tuple[str, ...] = (*DEFAULT_CHANNELS, "simhash", "lines")
-"""Every channel this engine has, in the order in which a candidate names them."""
+"""The channels that make pairs with what is always installed, in the order in which a candidate names them."""
+
+KNOWN_CHANNELS: tuple[str, ...] = (*CHANNELS, "semantic", "bloom")
+"""Every channel: ``semantic`` needs the extra of that name or a file of word vectors, ``bloom`` counts and never pairs."""
 
 SHINGLE_HASH = "mix64-high32/1"
 """Name and version of the recorded shingle hash; a change makes new fingerprints."""
@@ -65,6 +68,8 @@ class ScreeningConfig:
     ``simhash_distance``: bits, 3 to 6, for candidates and reports alike; 0 takes both from the length of the texts.
     ``simhash_weights``: what a word weighs. ``line_times``: a line that stands more often in a source is boilerplate;
     rarer ones of ``line_least`` characters in all make a pair.
+    ``semantic_model``: a name or the path of a file of word vectors; ``semantic_threshold`` 0 is that of the model.
+    ``bloom_error``: share of wrong yeses, with ``bloom_hashes``. ``across_only``: pairs of a subject and a reference only.
     """
 
     preset_name: str = "default"
@@ -98,6 +103,11 @@ class ScreeningConfig:
     simhash_weights: Literal["frequency", "tfidf"] = "frequency"
     line_times: int = 6
     line_least: int = 24
+    semantic_model: str = "use-m3"
+    semantic_threshold: float = 0.0
+    bloom_error: float = 0.001
+    bloom_hashes: int = 10
+    across_only: bool = False
     exhaustive: bool = False
     strata: tuple[Stratum, ...] = field(default=())
 
@@ -279,14 +289,14 @@ def _check(c: ScreeningConfig) -> None:
     """Refuse, in words, what could not run."""
     if not c.channels:
         raise ConfigError(
-            "Name at least one channel; there are %(known)s.", known=", ".join(CHANNELS)
+            "Name at least one channel; there are %(known)s.", known=", ".join(KNOWN_CHANNELS)
         )
     for name in c.channels:
-        if name not in CHANNELS:
+        if name not in KNOWN_CHANNELS:
             raise ConfigError(
                 "Unknown channel %(name)s; there are %(known)s.",
                 name=name,
-                known=", ".join(CHANNELS),
+                known=", ".join(KNOWN_CHANNELS),
             )
     thresholds = [c.threshold, *(s.threshold for s in c.strata if s.threshold is not None)]
     if not all(isinstance(t, int | float) and 0 < t <= 1 for t in thresholds):
@@ -329,6 +339,10 @@ def _check(c: ScreeningConfig) -> None:
         )
     if c.line_times < 1 or c.line_least < 1:
         raise ConfigError("Lines are counted from one time and one character on.")
+    if not 0 <= c.semantic_threshold <= 1:
+        raise ConfigError("A cosine threshold lies between 0 and 1; 0 is that of the model.")
+    if not 0 < c.bloom_error < 1 or not 1 <= c.bloom_hashes <= 64:
+        raise ConfigError("A Bloom filter has an error between 0 and 1 and 1 to 64 hashes.")
     for s in c.strata:
         if s.field not in ("source_id", "language", "doc_type"):
             raise ConfigError(

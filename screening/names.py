@@ -48,6 +48,7 @@ STAGE_NAMES = {
     "certain": _("Looking for equal texts"),
     "sign": _("Computing signatures"),
     "approximate": _("Looking for similar texts and shared passages"),
+    "semantic": _("Reading what the texts mean"),
     "measure": _("Comparing the pairs exactly"),
     "rank": _("Ranking"),
     "facts": _("Reading changed facts"),

@@ -193,7 +193,7 @@ def _approximate(
             [_text_pairs(corpus, numbered), others.pairs(), *(h.pairs for h in hits.values())]
         )
     )
-    found = _askable(corpus, found)
+    found = _askable(corpus, found, config.across_only)
     unmeasured = np.concatenate((required, hits["minhash"].pairs, others.holding()))
     texts = _measure(corpus, found, spread, run, keep=np.unique(unmeasured))
     if config.exhaustive:
@@ -205,7 +205,7 @@ def _approximate(
     for name in (*hits, *others.hits):
         if name in config.channels:
             found_here = hits.get(name) or others.hits[name]
-            funnel.add(name, found_here, int((texts.flags & CHANNEL_BITS[name] > 0).sum()))
+            funnel.add(name, found_here, int((texts.flags & CHANNEL_BITS.get(name, 0) > 0).sum()))
     texts = texts.select((texts.flags > 0) | np.isin(join(texts.low, texts.high), required))
     if others.near is not None:
         others.near.compare(corpus, texts.low, texts.high, run.threads)
@@ -248,12 +248,17 @@ def _text_pairs(corpus: Corpus, pairs: Pairs) -> Pairs:
     return np.unique(join(low[both], high[both]))
 
 
-def _askable(corpus: Corpus, pairs: Pairs) -> Pairs:
-    """Without the pairs of texts that only reference documents have."""
-    if corpus.has_subject.all():
+def _askable(corpus: Corpus, pairs: Pairs, across_only: bool) -> Pairs:
+    """Without the pairs of texts that only reference documents have; with ``across_only`` one of either side."""
+    if corpus.has_subject.all() and not across_only:
         return pairs
     low, high = split(pairs)
-    return pairs[corpus.has_subject[low] | corpus.has_subject[high]]
+    subject = corpus.has_subject
+    if not across_only:
+        return pairs[subject[low] | subject[high]]
+    reference = np.zeros(corpus.size, dtype=bool)
+    reference[corpus.class_of[~corpus.is_subject & (corpus.class_of >= 0)]] = True
+    return pairs[(subject[low] & reference[high]) | (reference[low] & subject[high])]
 
 
 def _all_pairs(count: int) -> Pairs:
@@ -360,7 +365,10 @@ def _expand(
     right = np.concatenate((equal_right, right))
     source = np.concatenate((np.full(len(same), -1, dtype=np.int64), source))
     flags = np.concatenate((equal_flags, flags))
-    asked = corpus.is_subject[left] | corpus.is_subject[right]
+    subject = corpus.is_subject
+    asked = subject[left] | subject[right]
+    if config.across_only:
+        asked = subject[left] != subject[right]
     left, right, source, flags = left[asked], right[asked], source[asked], flags[asked]
     return PairTable(
         left,

@@ -43,6 +43,8 @@ def rank_pairs(
     strengths[inside] = strength(texts, corpus.lengths)[table.text_pair[inside]]
     numbered = table.flags & CHANNEL_BITS["doc_number"] > 0
     strengths[numbered] = np.maximum(strengths[numbered], 0.5)
+    # A cosine knows the topic and not the facts: what nothing else finds comes behind everything else.
+    strengths[table.flags == CHANNEL_BITS["semantic"]] -= 2.0
     ranked = table.select(np.lexsort((table.right, table.left, -strengths)))
     _note_copies(corpus, ranked)
     _note_families(corpus, texts, ranked, config)

@@ -22,8 +22,10 @@ from screening.text.corpus import Corpus
 if TYPE_CHECKING:
     from screening.evidence.facts import FactChange
 
-CHANNEL_BITS: Mapping[str, int] = {name: 1 << i for i, name in enumerate(CHANNELS)}
-"""The bit of each channel in the ``flags`` of a table."""
+CHANNEL_BITS: Mapping[str, int] = {
+    name: 1 << i for i, name in enumerate((*CHANNELS, "semantic"))
+}
+"""The bit of each channel that makes pairs, in the ``flags`` of a table."""
 
 NOTES: tuple[str, ...] = ("", "equal_copies", "large_family", "same_passage")
 """Why a pair is listed and not asked; the index is stored in ``PairTable.note``."""
@@ -274,5 +276,5 @@ def build(result: ScreeningResult, rows: range) -> Iterator[FoundCandidate]:
 
 CHANNEL_NAMES: tuple[tuple[str, ...], ...] = tuple(
     tuple(name for name, bit in CHANNEL_BITS.items() if flags & bit)
-    for flags in range(1 << len(CHANNELS))
+    for flags in range(1 << len(CHANNEL_BITS))
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from screening.config import CHANNELS, ScreeningConfig
+from screening.config import KNOWN_CHANNELS, ScreeningConfig
 from screening.documents import InputDocument
 from screening.fragments import find_fragments
 from screening.leaks import leak_report
@@ -139,7 +139,7 @@ def _pair(one: str, other: str) -> Pair:
 def ways() -> dict[str, Callable[[Sequence[InputDocument]], Answer]]:
     """Every way of finding by name: the default run, each channel alone, fragments, windows of bytes, seen before."""
     found: dict[str, Callable[[Sequence[InputDocument]], Answer]] = {"default": _screened(None)}
-    for name in CHANNELS:
+    for name in KNOWN_CHANNELS:
         found[name] = _screened(name)
     found |= {"fragments": _fragments, "windows": _windows, "seen": _seen}
     return found

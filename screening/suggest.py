@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from screening.config import CHANNELS
 from screening.documents import InputDocument, Problem
 from screening.suggest_numbers import CENTRES, INTERCEPTS, SPREADS, WEIGHTS
 from screening.text.corpus import Corpus
@@ -27,6 +28,9 @@ Floats = NDArray[np.float64]
 
 SUGGESTIONS: tuple[str, ...] = ("undecided", "copy", "revision", "citation", "template")
 """What a listed pair may be called; pairs that share too little to be listed are taken as ``independent``."""
+
+ALIKE_IN_MEANING = 1 << len(CHANNELS)
+"""Flags of a pair that only a model of meaning finds: perhaps a text and its interpretation, by words no copy of anything."""
 
 FEATURES: tuple[str, ...] = (
     "jaccard",
@@ -74,6 +78,7 @@ def suggest(
     choice[table.text_pair < 0] = copy
     changed = values[:, FEATURES.index("fact_changed")] > 0
     choice[(table.text_pair < 0) & changed] = revision
+    choice[table.flags == ALIKE_IN_MEANING] = SUGGESTIONS.index("undecided")
     return choice
 
 

@@ -128,7 +128,7 @@ def test_a_filter_survives_its_file_and_a_damaged_one_is_refused(tmp_path):
 def test_the_channel_counts_and_never_pairs():
     text = prose(1, 60)
     given_texts = documents([text, text, text + "\n" + prose(2, 60), prose(3, 60), "。"])
-    hits = bloom.find(given_texts, ScreeningConfig(), error=0.001, hashes=10)
+    hits = bloom.find(given_texts, ScreeningConfig())
     assert len(hits.pairs) == 0
     assert dict(hits.counts) == {
         "seen_texts": 1,
