@@ -5,8 +5,9 @@ from __future__ import annotations
 import marshal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,19 +38,39 @@ WORTH_A_PROCESS = 1_000_000
 PROGRAM = "screening.evidence.reader_process"
 
 Report = Callable[[str, int, int], None]
+Reader = subprocess.Popen[bytes]
+
+
+@contextmanager
+def readers(corpus: Corpus, processes: int) -> Iterator[list[Reader]]:
+    """Processes that will read facts, none for few texts; they load while the caller still does something else."""
+    size = sum(len(document.raw) for document in corpus.documents)
+    wanted = processes if processes > 1 and size > WORTH_A_PROCESS else 0
+    started = [_start() for _ in range(wanted)]
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+        for process in started:
+            with process:  # closes its pipes and waits for its end
+                pass
 
 
 def read_changes(
-    corpus: Corpus, texts: TextPairs, table: PairTable, report: Report, processes: int = 1
+    corpus: Corpus,
+    texts: TextPairs,
+    table: PairTable,
+    report: Report,
+    processes: Sequence[Reader] = (),
 ) -> list[tuple[FactChange, ...]]:
-    """Fact changes of every row of ``table``; ``report`` may raise to stop."""
+    """Fact changes of every row of ``table``, read by ``processes`` if there are any; ``report`` may raise to stop."""
     from screening.evidence.facts import FactChange
 
     rows, jobs = _jobs(corpus, texts, table)
     report("facts", 0, len(jobs))
     result: list[tuple[FactChange, ...]] = [()] * len(table)
-    size = sum(len(corpus.documents[d].raw) for d in {d for job in jobs for d in job[:2]})
-    if processes > 1 and size > WORTH_A_PROCESS:
+    if processes:
         answers = _in_processes(corpus, jobs, report, processes)
     else:
         answers = _here(corpus, jobs, report)
@@ -130,29 +151,24 @@ def _here(corpus: Corpus, jobs: Sequence[Job], report: Report) -> list[Answer]:
 
 
 def _in_processes(
-    corpus: Corpus, jobs: Sequence[Job], report: Report, processes: int
+    corpus: Corpus, jobs: Sequence[Job], report: Report, processes: Sequence[Reader]
 ) -> list[Answer]:
     """The jobs in slices, one process each; what a process that died leaves behind is done here."""
-    done = [0] * processes
-    parts = slices(len(jobs), processes)
-    children = [_start() for _ in parts]
-    try:
-        with ThreadPoolExecutor(len(parts)) as pool:
-            futures = [
-                pool.submit(_ask, child, corpus, jobs[lo:hi], done, number)
-                for number, (child, (lo, hi)) in enumerate(zip(children, parts, strict=True))
-            ]
-            try:
-                while not all(future.done() for future in futures):
-                    wait(futures, timeout=0.2)
-                    report("facts", sum(done), len(jobs))
-            except BaseException:
-                for child in children:
-                    child.kill()
-                raise
-    finally:
-        for child in children:
-            child.wait()
+    done = [0] * len(processes)
+    parts = slices(len(jobs), len(processes))
+    with ThreadPoolExecutor(len(processes)) as pool:
+        futures = [
+            pool.submit(_ask, process, corpus, jobs[lo:hi], done, number)
+            for number, (process, (lo, hi)) in enumerate(zip(processes, parts, strict=False))
+        ]
+        try:
+            while not all(future.done() for future in futures):
+                wait(futures, timeout=0.2)
+                report("facts", sum(done), len(jobs))
+        except BaseException:
+            for process in processes:
+                process.kill()
+            raise
     result: list[Answer] = []
     for future, (lo, hi) in zip(futures, parts, strict=True):
         part = future.result()
@@ -162,7 +178,7 @@ def _in_processes(
     return result
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start() -> Reader:
     return subprocess.Popen(
         [sys.executable, "-m", PROGRAM],
         stdin=subprocess.PIPE,
@@ -172,7 +188,7 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def _ask(
-    child: subprocess.Popen[bytes],
+    child: Reader,
     corpus: Corpus,
     jobs: Sequence[Job],
     done: list[int],
