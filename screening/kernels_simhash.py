@@ -304,3 +304,116 @@ def _first_choice(differing: Any, blocks: Any, chosen: Any) -> Any:
                 return False
             met += 1
     return met == chosen.shape[0]
+
+
+@kernel
+def _by_symbol(a: Any, ids: Any, firsts: Any, fill: Any, blocks: Any, masks: Any) -> int:
+    """For each distinct symbol of ``a`` the 64-character blocks that hold it, with the bits of its places.
+
+    Symbol s of ``a`` gets the number ``ids[s] - 1``; its blocks are ``firsts[n]`` to ``firsts[n] + fill[n]``. Returns how many
+    symbols there are.
+    """
+    count = 0
+    for i in range(a.shape[0]):
+        if ids[a[i]] == 0:
+            count += 1
+            ids[a[i]] = count
+            fill[count - 1] = 0
+        fill[ids[a[i]] - 1] += 1
+    at = 0
+    for n in range(count):
+        firsts[n] = at
+        at += fill[n]
+        fill[n] = 0
+    for i in range(a.shape[0]):
+        n = ids[a[i]] - 1
+        bit = np.uint64(1) << np.uint64(i & 63)
+        end = firsts[n] + fill[n]
+        if fill[n] and blocks[end - 1] == i >> 6:
+            masks[end - 1] |= bit
+        else:
+            blocks[end] = i >> 6
+            masks[end] = bit
+            fill[n] += 1
+    return count
+
+
+@kernel
+def _common(b: Any, ids: Any, firsts: Any, fill: Any, blocks: Any, masks: Any, row: Any) -> int:
+    """Length of the longest common subsequence, one bit of ``row`` for each character of the first text.
+
+    Source: Hyyrö 2004, Bit-parallel LCS-length computation revisited. Blocks without the symbol change by a carry only.
+    """
+    row[:] = ~np.uint64(0)
+    last = row.shape[0]
+    for j in range(b.shape[0]):
+        n = ids[b[j]] - 1
+        if n < 0:
+            continue
+        carry = np.uint64(0)
+        start, end = firsts[n], firsts[n] + fill[n]
+        w = 0
+        for k in range(start, end):
+            while carry and w < blocks[k]:
+                total = row[w] + np.uint64(1)
+                carry = np.uint64(total == np.uint64(0))
+                row[w] |= total
+                w += 1
+            w = blocks[k]
+            old = row[w]
+            met = old & masks[k]
+            total = old + met
+            over = np.uint64(total < old)
+            total += carry
+            carry = over | np.uint64(total < carry)
+            row[w] = total | (old - met)
+            w += 1
+        while carry and w < last:
+            total = row[w] + np.uint64(1)
+            carry = np.uint64(total == np.uint64(0))
+            row[w] |= total
+            w += 1
+    common = 0
+    for w in range(last):
+        common += ones(~row[w])
+    return common
+
+
+@kernel
+def indel_ratios(
+    text: Any, left: Any, left_end: Any, right: Any, right_end: Any, lo: int, hi: int, out: Any
+) -> None:
+    """1 - (characters to delete and to insert) / (characters of both) of spans of ``text``, for the pairs ``lo`` to ``hi``.
+
+    Spans are ``text[left[p]:left_end[p]]`` and ``text[right[p]:right_end[p]]``. Two empty spans have the ratio 1.
+    """
+    longest = 1
+    for p in range(lo, hi):
+        longest = max(longest, left_end[p] - left[p])
+    ids = np.zeros(0x110000, dtype=np.int32)
+    firsts, fill = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
+    blocks, masks = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.uint64)
+    row = np.empty(longest // 64 + 1, dtype=np.uint64)
+    for p in range(lo, hi):
+        a, a_end, b, b_end = left[p], left_end[p], right[p], right_end[p]
+        both = (a_end - a) + (b_end - b)
+        if both == 0:
+            out[p] = 1.0
+            continue
+        common = 0
+        while a < a_end and b < b_end and text[a] == text[b]:
+            a += 1
+            b += 1
+            common += 1
+        while a < a_end and b < b_end and text[a_end - 1] == text[b_end - 1]:
+            a_end -= 1
+            b_end -= 1
+            common += 1
+        if a < a_end and b < b_end:
+            one, other = text[a:a_end], text[b:b_end]
+            _by_symbol(one, ids, firsts, fill, blocks, masks)
+            words = (one.shape[0] + 63) // 64
+            common += _common(other, ids, firsts, fill, blocks, masks, row[:words])
+            for i in range(one.shape[0]):
+                ids[one[i]] = 0
+        out[p] = 1.0 - (both - 2 * common) / both

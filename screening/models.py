@@ -267,7 +267,8 @@ class DocumentPair(models.Model):
 class Candidate(models.Model):
     """A pair found by one run. Evidence is offsets into the raw texts; the text is sliced when shown.
 
-    ``excerpts``: [[left_start, left_end, right_start, right_end], …] longest first. ``fact_changes``: as in
+    ``excerpts``: [[left_start, left_end, right_start, right_end], …] longest first. ``fingerprints``, where there is a
+    ``simhash_distance``: the exact ``ratio`` of the texts, and the nearest windows, if any. ``fact_changes``: as in
     candidates.jsonl. ``representative`` is false for pairs that a round lists rather than asks, with ``note`` saying why.
     """
 
@@ -283,6 +284,7 @@ class Candidate(models.Model):
     shared_shingles = models.JSONField(default=list)
     excerpts = models.JSONField(default=list)
     fact_changes = models.JSONField(default=list)
+    fingerprints = models.JSONField(null=True)
     suggestion = models.CharField(max_length=20, blank=True)
     representative = models.BooleanField(default=True)
     note = models.CharField(max_length=200, blank=True)

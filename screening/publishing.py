@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,7 @@ _FIELDS = (
     "jaccard_folded",
     "containment",
     "simhash_distance",
+    "fingerprints",
     "shared_shingles",
     "excerpts",
     "fact_changes",
@@ -124,6 +126,7 @@ def _values(run_id: int, pair_id: int, found: FoundCandidate) -> tuple[Any, ...]
         found.jaccard_folded,
         found.containment,
         found.simhash_distance,
+        as_json(asdict(found.fingerprints)) if found.fingerprints else None,
         as_json(found.shared_shingles),
         as_json(excerpts),
         as_json([_fact(change) for change in found.fact_changes]),

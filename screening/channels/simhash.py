@@ -23,7 +23,7 @@ from screening import kernels, kernels_simhash
 from screening.channels import Hits, Pairs, join, no_pairs, split
 from screening.documents import Problem
 from screening.text.corpus import Corpus, Ints
-from screening.text.normalise import from_code_points
+from screening.text.normalise import CodePoints
 from screening.text.shingles import in_threads
 from screening.text.splitting import Places, split_texts
 from screening.text.words import STOP_WORDS, dictionary_digest, tokens_of
@@ -391,22 +391,24 @@ def text_ratios(
     corpus: Corpus, low: Ints, high: Ints, threads: int, *, folded: bool = False
 ) -> NDArray[np.float64]:
     """Exact ratio of the normalised texts of each pair: 2 x longest common subsequence / both lengths, 0 to 1."""
-    read = corpus.folded_text if folded else corpus.text
-    texts = {c: read(c) for c in np.unique(np.concatenate((low, high))).tolist()}
-    return _ratios([texts[c] for c in low.tolist()], [texts[c] for c in high.tolist()], threads)
+    points = corpus.folded if folded else corpus.points
+    first, last = corpus.bounds[:-1], corpus.bounds[1:]
+    return _ratios(points, first[low], last[low], first[high], last[high], threads)
 
 
 def _ratios(
-    left: Sequence[str], right: Sequence[str], threads: int
+    points: CodePoints, left: Ints, left_end: Ints, right: Ints, right_end: Ints, threads: int
 ) -> NDArray[np.float64]:
-    from rapidfuzz.distance import Indel
-    from rapidfuzz.process import cpdist
-
-    if not left:
-        return np.empty(0)
-    return cpdist(
-        left, right, scorer=Indel.normalized_similarity, dtype=np.float64, workers=threads
+    """What ``rapidfuzz.distance.Indel.normalized_similarity`` gives for these spans, to the bit."""
+    result = np.empty(len(left))
+    in_threads(
+        lambda lo, hi: kernels_simhash.indel_ratios(
+            points, left, left_end, right, right_end, lo, hi, result
+        ),
+        len(left),
+        threads,
     )
+    return result
 
 
 def _windows(
@@ -454,13 +456,8 @@ def _window_ratios(
 ) -> NDArray[np.float64]:
     """Exact ratios of the windows themselves, script folded."""
     low, high = split(pairs)
-    columns = best[:, :4].T.tolist()
-
-    def cut(texts: Ints, starts: list[int], ends: list[int]) -> list[str]:
-        first = corpus.bounds[texts].tolist()
-        return [
-            from_code_points(corpus.folded[at + a : at + b])
-            for at, a, b in zip(first, starts, ends, strict=True)
-        ]
-
-    return _ratios(cut(low, *columns[:2]), cut(high, *columns[2:]), threads)
+    left, right = corpus.bounds[low], corpus.bounds[high]
+    start, end, begin, close = best[:, 0], best[:, 1], best[:, 2], best[:, 3]
+    return _ratios(
+        corpus.folded, left + start, left + end, right + begin, right + close, threads
+    )

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dedupreview.pages import STOP_POLLING, page_of
 from dedupreview.people.access import person_of, require
-from screening import runs, suggest
+from screening import heavy_words, runs, suggest
+from screening.channels.simhash import Fingerprint
 from screening.config import ScreeningConfig
 from screening.documents import InputDocument
 from screening.figures import channels_of, funnel_of, s_curve
@@ -224,6 +225,20 @@ def _reasons(candidate: Candidate, left: Document, right: Document) -> list[dict
 def candidate_detail(request: HttpRequest, candidate_id: int) -> HttpResponse:
     """One pair a run found: its figures and the shared passages as they stand in both texts."""
     rows = Candidate.objects.select_related(
+def _prints(
+    candidate: Candidate, left: Document, right: Document
+) -> list[tuple[str, Fingerprint]]:
+    """The fingerprint and the heaviest words of each side, where the run had them."""
+    if candidate.simhash_distance is None:
+        return []
+    sides = [
+        InputDocument(d.doc_id, d.raw, d.sha256, source_id=d.source_id, metadata=d.metadata)
+        for d in (left, right)
+    ]
+    found = heavy_words.fingerprints(sides, candidate.run.config)
+    return list(zip((_("Left"), _("Right")), found, strict=False))
+
+
         "run__collection", "pair__low__collection", "pair__high__collection"
     )
     candidate = get_object_or_404(rows, pk=candidate_id)
@@ -241,3 +256,4 @@ def candidate_detail(request: HttpRequest, candidate_id: int) -> HttpResponse:
         "section": "collections",
     }
     return render(request, "screening/candidate_detail.html", context)
+        "prints": _prints(candidate, left, right),

@@ -216,6 +216,31 @@ def test_equal_fingerprints_above_the_cap_form_a_star() -> None:
     assert len(simhash.near_groups(values, 3, 10)[0]) == 21
 
 
+# ---------------------------------------------------------------- ratios
+
+
+def test_ratios_are_to_the_bit_those_of_rapidfuzz() -> None:
+    rng = random.Random(8)
+    texts = ["", "甲", "甲" * 64, "甲" * 65, "甲乙" * 200, prose(1, 129), story(2, 400), "𠮷a" * 70]
+    for _ in range(60):
+        letters = "甲乙丙丁戊己庚辛"[: rng.randrange(1, 9)]
+        texts.append("".join(rng.choices(letters, k=rng.randrange(300))))
+        copied = list(texts[rng.randrange(len(texts))])
+        for _ in range(len(copied) // 20):
+            copied[rng.randrange(len(copied))] = rng.choice("子丑寅卯")
+        texts.append("".join(copied))
+    points, bounds = packed(texts)
+    low, high = (x.astype(np.int64) for x in np.triu_indices(len(texts)))
+    for threads in (1, 3):
+        result = simhash._ratios(
+            points, bounds[low], bounds[low + 1], bounds[high], bounds[high + 1], threads
+        )
+        assert result.tolist() == [
+            Indel.normalized_similarity(texts[a], texts[b])
+            for a, b in zip(low.tolist(), high.tolist(), strict=True)
+        ]
+
+
 # ---------------------------------------------------------------- limits and reports
 
 
