@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from tests import servers
+from tests.untouched import changed_originals
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -86,14 +87,24 @@ def _tables_can_be_emptied() -> Iterator[None]:
 
 
 @pytest.fixture
-def data_dir(settings: Any, tmp_path: Path) -> Path:
-    """A data directory for this test alone."""
+def data_dir(settings: Any, tmp_path: Path) -> Iterator[Path]:
+    """A data directory for this test alone; whatever the test did, its originals are what they were stored as."""
     settings.DATA_DIR = tmp_path
     settings.STORAGES = {
         name: {**storage, "OPTIONS": {"location": tmp_path}} if "OPTIONS" in storage else storage
         for name, storage in settings.STORAGES.items()
     }
-    return tmp_path
+    yield tmp_path
+    assert changed_originals(tmp_path) == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _originals_stay() -> Iterator[None]:
+    """The same for tests that share the data directory of the settings, once all of them have run."""
+    from django.conf import settings
+
+    yield
+    assert changed_originals(Path(settings.DATA_DIR)) == []
 
 
 @pytest.fixture(scope="session")
@@ -263,3 +274,4 @@ def whole_site(short_dir: Path) -> Iterator[servers.Site]:
     site = servers.Site(root=ROOT, data_dir=short_dir / "data")
     yield site
     site.end()
+    assert changed_originals(site.data_dir) == []

@@ -1,26 +1,34 @@
 """A list of a million rows into a collection, with the worker killed half way: memory, time, and what is there at the end.
 
-    python tests/bench/bench_import.py [--rows 1000000] [--megabytes 300]
+    python tests/bench/bench_import.py [--rows 1000000] [--megabytes 300] [--postgres] [--whole]
 
-Everything happens in a data directory of its own, which is removed. The figure for memory is the peak resident set
-(VmHWM) of the process that reads, for each of the two workers.
+Everything happens in a data directory of its own, which is removed; ``--postgres`` starts a server of its own beside it.
+The figure for memory is the peak of the resident sets of the process that reads and of all that it starts, added up, for
+each of the two workers. ``--whole``: the worker is not killed, for the rate alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests import servers  # noqa: E402
 
 HAND_OVER = """
 import sys
@@ -67,32 +75,59 @@ class Worker:
         self.peak = 0
 
     def running(self) -> bool:
-        try:
-            status = Path(f"/proc/{self.process.pid}/status").read_text()
-            lines = [line for line in status.splitlines() if line.startswith("VmHWM")]
-            if lines:
-                self.peak = max(self.peak, int(lines[0].split()[1]) // 1000)
-        except OSError:
-            pass
+        """Whether it still works; takes note of its memory and that of its children."""
+        total = sum(peak_of(pid) for pid in (self.process.pid, *children_of(self.process.pid)))
+        self.peak = max(self.peak, total)
         return self.process.poll() is None
 
 
-def count(database: Path, query: str) -> int:
-    with sqlite3.connect(database, timeout=30) as connection:
-        return int(connection.execute(query).fetchone()[0])
+def peak_of(pid: int) -> int:
+    """The greatest resident set of a process so far, in MB."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    lines = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(lines[0].split()[1]) // 1000 if lines else 0
 
 
-def measure(rows: int, megabytes: int) -> dict[str, object]:
+def children_of(pid: int) -> Iterator[int]:
+    """All processes below ``pid``."""
+    with contextlib.suppress(OSError):
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            yield int(child)
+            yield from children_of(int(child))
+
+
+Ask = Callable[[str], Any]
+
+
+def asking(url: str, data: Path) -> Ask:
+    """A function that gives the first row of a query, or None for a statement without rows."""
+
+    def ask(query: str) -> Any:
+        if url:
+            import psycopg
+
+            with psycopg.connect(url, autocommit=True) as connection:
+                cursor = connection.execute(query)
+                return cursor.fetchone() if cursor.description else None
+        with sqlite3.connect(data / "db.sqlite3", timeout=60) as connection:
+            return connection.execute(query).fetchone()
+
+    return ask
+
+
+def measure(rows: int, megabytes: int, url: str, whole: bool) -> dict[str, object]:
     """Import, kill at half, import again; the figures."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
-        database = data / "db.sqlite3"
         environment = {
             **{k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")},
             "DEDUPREVIEW_DATA_DIR": folder,
             "DJANGO_SETTINGS_MODULE": "dedupreview.settings",
             "PYTHONPATH": str(ROOT),
-        }
+        } | ({"DATABASE_URL": url} if url else {})
         source = data / "list.jsonl"
         write_rows(source, rows, megabytes)
         size = source.stat().st_size
@@ -100,49 +135,66 @@ def measure(rows: int, megabytes: int) -> dict[str, object]:
             [sys.executable, "-c", HAND_OVER, str(source)],
             env=environment, cwd=ROOT, capture_output=True, text=True, check=True,
         ).stdout.split()[-1]  # fmt: skip
-        started = time.monotonic()
-        first = Worker(WORK, row, environment)
+        ask = asking(url, data)
         documents = "SELECT count(*) FROM screening_document"
-        while first.running() and count(database, documents) < rows // 2:
+        peaks, figures = [], {"database": "PostgreSQL" if url else "SQLite", "megabytes": round(size / 1e6), "rows": rows}  # fmt: skip
+        if not whole:
+            first = Worker(WORK, row, environment)
+            while first.running() and ask(documents)[0] < rows // 2:
+                time.sleep(0.5)
+            first.process.send_signal(signal.SIGKILL)
+            first.process.wait()
+            peaks.append(first.peak)
+            figures["rows when killed"] = ask(documents)[0]
+            ask("UPDATE screening_documentimport SET lease_expires_at = '2000-01-01'")
+        before, cpu = time.monotonic(), used()
+        last = Worker(WORK, row, environment)
+        while last.running():
             time.sleep(0.5)
-        first.process.send_signal(signal.SIGKILL)
-        first.process.wait()
-        at_death, half = count(database, documents), time.monotonic() - started
-        with sqlite3.connect(database, timeout=30) as connection:
-            connection.execute(
-                "UPDATE screening_documentimport SET lease_expires_at = '2000-01-01'"
-            )
-        started = time.monotonic()
-        second = Worker(WORK, row, environment)
-        while second.running():
-            time.sleep(0.5)
-        with sqlite3.connect(database) as connection:
-            state, report = connection.execute(
-                "SELECT state, report FROM screening_documentimport"
-            ).fetchone()
-        report = json.loads(report)
-        return {
-            "megabytes": round(size / 1e6),
-            "rows": rows,
-            "rows when killed": at_death,
-            "seconds to there": round(half, 1),
-            "seconds of the second worker": round(time.monotonic() - started, 1),
-            "peak MB": [first.peak, second.peak],
+        seconds = time.monotonic() - before
+        peaks.append(last.peak)
+        state, report = ask("SELECT state, report FROM screening_documentimport")
+        report = report if isinstance(report, dict) else json.loads(report)
+        return figures | {
+            "seconds of the last worker": round(seconds, 1),
+            "its processor seconds": round(used() - cpu, 1),
+            "documents a second": round(rows / seconds) if whole else "(half of them)",
+            "peak MB": peaks,
             "state": state,
-            "documents": count(database, documents),
-            "different doc_ids": count(
-                database, "SELECT count(DISTINCT doc_id) FROM screening_document"
-            ),
+            "documents": ask(documents)[0],
+            "different doc_ids": ask("SELECT count(DISTINCT doc_id) FROM screening_document")[0],
             "report": {k: report.get(k) for k in ("added", "identical", "refused")},
         }
+
+
+def used() -> float:
+    """Processor seconds of all children that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+@contextlib.contextmanager
+def database(postgres: bool) -> Iterator[str]:
+    """The address of an empty database; empty for SQLite in the data directory."""
+    if not postgres:
+        yield ""
+        return
+    binaries = servers.postgres_binaries()
+    if binaries is None:
+        sys.exit("PostgreSQL (initdb) was not found")
+    with servers.postgres(binaries) as cluster:
+        yield cluster.create("bench")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--megabytes", type=int, default=300)
+    parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--whole", action="store_true", help="do not kill the worker")
     options = parser.parse_args()
-    figures = measure(options.rows, options.megabytes)
+    with database(options.postgres) as url:
+        figures = measure(options.rows, options.megabytes, url, options.whole)
     for name, value in figures.items():
         print(f"{name:30} {value}")
     exact = figures["documents"] == figures["different doc_ids"] == options.rows

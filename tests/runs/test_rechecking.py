@@ -62,3 +62,4 @@ def test_what_has_changed_is_named(kept: SourceFile) -> None:
     assert found.data["bad"] == 2
     assert "documents.jsonl" in found.data["problems"][0]
     assert "D0001" in found.data["problems"][1]
+    path.unlink()  # no test leaves an original behind that is not what it was stored as
