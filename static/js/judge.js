@@ -58,6 +58,12 @@ function needWords() {
   field.placeholder = needed ? field.dataset.needed : field.dataset.free;
 }
 
+/* The line of the reason comes with the judgment; who writes first gets it first. */
+function writeReason() {
+  form.dataset.open = "1";
+  form.elements.reason.focus();
+}
+
 /* Facts that differ have to be looked at before two texts are called copies; other labels already say that they differ,
  * and a decision is never without its reason in words. */
 function unchecked() {
@@ -141,6 +147,7 @@ function restore(data) {
   for (const box of document.querySelectorAll('input[name="checked"]')) {
     box.checked = (data.checked ?? []).includes(box.value);
   }
+  if (form.elements.reason.value) form.dataset.open = "1";
   needWords();
   drawEvidence();
 }
@@ -227,7 +234,7 @@ function submit() {
   const wrong = fault();
   if (wrong) {
     tell(words(wrong), "bad");
-    if (wrong === "need-reason") form.elements.reason.focus();
+    if (wrong === "need-reason") writeReason();
     return;
   }
   const open = unchecked();
@@ -264,7 +271,7 @@ function startForm() {
     "unknown-direction": () => press("direction", "unknown"),
     "keep-left": () => pressSide("kept", "left"),
     "keep-right": () => pressSide("kept", "right"),
-    "write-reason": () => form.elements.reason.focus(),
+    "write-reason": writeReason,
     submit,
   });
   if (document.querySelector('input[name="checked"]')) {

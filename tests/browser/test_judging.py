@@ -118,7 +118,7 @@ def test_input_method_and_fields_trigger_nothing(
     url = page.url
     page.evaluate(
         """() => {
-          for (const key of ['1', '2', '3', '4', '5', '0', 'n', 'p', 's', 'x', 'Enter']) {
+          for (const key of ['1', '2', '3', '4', '5', '0', 'n', 'p', 's', 'x', 'c', 'r', 'Enter']) {
             for (const extra of [{isComposing: true}, {keyCode: 229}, {key: 'Process'}, {repeat: true}]) {
               for (const place of [document.body, document.querySelector('textarea')]) {
                 place.dispatchEvent(new KeyboardEvent('keydown',
@@ -128,9 +128,12 @@ def test_input_method_and_fields_trigger_nothing(
           }
         }"""
     )
-    page.locator('textarea[name="reason"]').focus()
-    page.keyboard.type("1 2 s n x")
-    assert page.locator('textarea[name="reason"]').input_value() == "1 2 s n x"
+    assert page.locator('input[name="checked"]:checked').count() == 0
+    assert page.locator('textarea[name="reason"]').is_hidden()
+    page.keyboard.press("r")
+    page.keyboard.type("1 2 s n x c r")
+    assert page.locator('textarea[name="reason"]').input_value() == "1 2 s n x c r"
+    assert page.locator('input[name="checked"]:checked').count() == 0
     assert page.locator('input[name="label"]:checked').count() == 0
     page.keyboard.press("Escape")
     for combination in ("Control+1", "Alt+2", "Meta+s"):
