@@ -19,6 +19,7 @@ from screening.evaluation import families
 Floats = NDArray[np.float64]
 
 RESAMPLES, LEVEL, SEED = 1000, 0.95, 20_260
+FEWEST_RESAMPLES, MOST_DRAWN = 100, 5_000_000
 BINS = 20
 
 
@@ -111,11 +112,16 @@ def records(
 
 
 def _draws(count: int, resamples: int) -> Floats:
-    """How often each family is drawn, (resamples, families); none where an interval would say nothing."""
+    """How often each family is drawn, (resamples, families); none where an interval would say nothing.
+
+    Of very many families fewer samples are drawn: the interval of a sum over so many hardly depends on their number, and
+    a hundred thousand labels must not need a gigabyte.
+    """
     if count < 2 or resamples < 1:
         return np.empty((0, count))
+    number = min(resamples, max(FEWEST_RESAMPLES, MOST_DRAWN // count))
     generator = np.random.default_rng(SEED)
-    return generator.multinomial(count, np.full(count, 1 / count), resamples).astype(np.float64)
+    return generator.multinomial(count, np.full(count, 1 / count), number).astype(np.float64)
 
 
 def _record(

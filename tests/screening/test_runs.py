@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from screening import thresholds
 from screening.artefacts import FILES, write_run
 from screening.config import ConfigError, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
-from screening.evaluation import decided, threshold_row
 from screening.pipeline import Cancelled, screen
 from screening.text.normalise import normalise
 from tests.screening.making import document, documents, pairs, prose, run
@@ -240,14 +240,44 @@ def test_equal_normalised_text_with_other_facts_is_no_copy() -> None:
     assert same[0, 1].suggestion == "copy"
 
 
-def test_an_empty_denominator_is_empty() -> None:
-    row = threshold_row({("a", "b"): False}, {}, 0.5)
-    assert (row.precision, row.recall, row.candidate_recall) == (None, None, None)
-    assert (row.tp, row.fp, row.fn) == (0, 0, 0)
-    assert decided([("b", "a", "1"), ("a", "c", "undecided"), ("a", "d", "revision")]) == {
-        ("a", "b"): True,
-        ("a", "d"): False,
-    }
+def test_the_record_of_thresholds_with_its_breakdown(tmp_path: Path) -> None:
+    docs = [
+        document(d.doc_id, d.raw, source_id="甲" if d.doc_id in "AB" else "乙", metadata={"language": "zh"})
+        for d in article()
+    ]
+    result = screen(docs, ScreeningConfig.preset("seed64"), facts=False)
+    labels = [("B", "A", "1"), ("A", "C", "revision"), ("A", "D", "undecided"), ("E", "D", "copy")]
+    labels += [("A", "A", "copy"), ("A", "nobody", "copy"), ("B", "C", "0")]
+    write_run(tmp_path, result, docs, labels=labels, thresholds=(0.9, 0.7))
+    with (tmp_path / "thresholds.csv").open(encoding="utf-8", newline="") as file:
+        low, high = csv.DictReader(file)
+    assert tuple(low) == thresholds.HEADER
+    counts = ("threshold", "labelled", "found", "positives", "tp", "fp", "fn", "tn", "families")
+    assert [low[name] for name in counts] == ["0.7", "4", "3", "2", "1", "2", "1", "0", "2"]
+    assert [high[name] for name in counts] == ["0.9", "4", "3", "2", "1", "0", "1", "2", "2"]
+    assert (low["precision"], low["recall"], low["candidate_recall"]) == (repr(1 / 3), "0.5", "0.5")
+    assert low["f1"] == repr(0.4)
+    assert (low["recall_low"], low["recall_high"]) == ("0.0", "1.0")  # two families, one each
+    (first, second) = json.loads((tmp_path / "run.json").read_text("utf-8"))["evaluation"]
+    assert first["by_label"]["revision"]["tp"] == 1
+    assert first["by_label"]["citation"]["recall"] is None
+    assert {name: (r["tp"], r["fn"]) for name, r in first["by_source"].items()} == {
+        "甲": (1, 0), "乙": (0, 1), "乙 | 甲": (0, 0),
+    }  # fmt: skip
+    assert set(first["by_language"]) == {"zh"}
+    assert [(e["left"], e["right"], e["why"]) for e in second["errors"]] == [
+        ("D", "E", "not_retrieved")
+    ]
+    assert [e["why"] for e in first["errors"]] == ["label_differs", "not_retrieved", "label_differs"]
+
+
+def test_an_empty_denominator_is_empty(tmp_path: Path) -> None:
+    docs = article()
+    result = screen(docs, ScreeningConfig(), facts=False)
+    write_run(tmp_path, result, docs, labels=[("A", "D", "independent")], thresholds=(0.5,))
+    (row,) = csv.DictReader((tmp_path / "thresholds.csv").open(encoding="utf-8"))
+    assert (row["precision"], row["recall"], row["candidate_recall"], row["f1"]) == ("",) * 4
+    assert (row["tp"], row["fp"], row["fn"], row["tn"]) == ("0", "0", "0", "1")
 
 
 def test_a_file_is_old_or_new_but_never_half(tmp_path: Path) -> None:
