@@ -14,10 +14,12 @@ from typing import TextIO
 from screening.collecting import no_collection
 from screening.columns import scores_of
 from screening.documents import InputDocument
-from screening.evaluation import LabelledPair, ThresholdRow, threshold_rows
+from screening.evaluation import LabelledPair
 from screening.lines import CandidateLines, normalized_line
+from screening.measuring import Scored
 from screening.result import CHANNEL_NAMES, NOTES, ScreeningResult
 from screening.suggest import SUGGESTIONS
+from screening.thresholds import HEADER, breakdown, rows, scored
 
 FILES: tuple[str, ...] = (
     "originals.csv",
@@ -38,17 +40,6 @@ ORIGINALS_HEADER = (
     "captured_at",
     "status",
     "reason",
-)
-THRESHOLDS_HEADER = (
-    "threshold",
-    "labelled",
-    "found",
-    "candidate_recall",
-    "tp",
-    "fp",
-    "fn",
-    "precision",
-    "recall",
 )
 REVIEW_HEADER = (
     "left",
@@ -104,13 +95,20 @@ def write_run(
             review.writelines(reviews.of(first, end))
     _write(out / "originals.csv", lambda file: _originals(file, result))
     _write(out / "normalized.jsonl", lambda file: _normalized(file, result))
-    rows = threshold_rows(result, labels, thresholds) if labels is not None else []
-    _write(out / "thresholds.csv", lambda file: _thresholds(file, rows))
-    _write(out / "run.json", lambda file: file.write(run_json(result)))
+    pairs = None if labels is None else scored(result, labels)
+    _write(out / "thresholds.csv", lambda file: _thresholds(file, pairs, thresholds))
+    _write(out / "run.json", lambda file: file.write(run_json(result, pairs, thresholds)))
 
 
-def run_json(result: ScreeningResult) -> str:
-    """The record of the run: configuration, versions, inputs with hashes, funnel, what was left out."""
+def run_json(
+    result: ScreeningResult,
+    pairs: Sequence[Scored] | None = None,
+    thresholds: Sequence[float] = (),
+) -> str:
+    """The record of the run: configuration, versions, inputs with hashes, funnel, what was left out.
+
+    With labelled ``pairs`` also ``evaluation``: the table of thresholds by label, source and language, and each error.
+    """
     left_out = [
         {
             "code": item.problem.code,
@@ -124,6 +122,8 @@ def run_json(result: ScreeningResult) -> str:
         for r in result.refusals
     ]
     record = {**result.manifest, "funnel": result.funnel, "left_out": left_out, "refused": refused}
+    if pairs is not None:
+        record["evaluation"] = breakdown(pairs, thresholds)
     return json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n"
 
 
@@ -210,23 +210,13 @@ def _normalized(file: TextIO, result: ScreeningResult) -> None:
     )
 
 
-def _thresholds(file: TextIO, rows: Sequence[ThresholdRow]) -> None:
+def _thresholds(
+    file: TextIO, pairs: Sequence[Scored] | None, thresholds: Sequence[float]
+) -> None:
     table = csv.writer(file, lineterminator="\r\n")
-    table.writerow(THRESHOLDS_HEADER)
-    for row in rows:
-        table.writerow(
-            [
-                repr(row.threshold),
-                row.labelled,
-                row.found,
-                _number(row.candidate_recall),
-                row.tp,
-                row.fp,
-                row.fn,
-                _number(row.precision),
-                _number(row.recall),
-            ]
-        )
+    table.writerow(HEADER)
+    for row in rows(pairs, thresholds) if pairs is not None else ():
+        table.writerow([_number(v) if v is None or isinstance(v, float) else v for v in row])
 
 
 def _number(value: float | None) -> str:
