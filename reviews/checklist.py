@@ -188,8 +188,27 @@ def _stages(round: ReviewRound) -> Point:
 
 
 def _acceptance(run: ScreeningRun) -> Point:
-    looks = AuditEvent.objects.filter(action=evaluating.LOOK, data__run=run.pk).count()
+    words = _("The run passed an acceptance on labels that were not used for tuning.")
+    event = evaluating.acceptance_of(run)
+    if event is None:
+        return _point(
+            "acceptance", words, False, "The acceptance half was not opened for this run."
+        )
+    criterion, result = event.data.get("criterion"), event.data.get("result")
+    if not criterion or not result:  # opened before criteria were asked for
+        return _point(
+            "acceptance", words, False, "The acceptance half was opened without a criterion."
+        )
     return _point(
-        "acceptance", _("The run passed an acceptance on labels that were not used for tuning."), looks > 0,
-        "The acceptance half was opened %(n)s times for this run.", n=looks,
+        "acceptance", words, bool(event.data.get("passed")),
+        "%(label)s at %(threshold)s: recall %(recall)s (at least %(least_recall)s), precision %(precision)s (at least"
+        " %(least_precision)s); looked at %(before)s times before.",
+        label=criterion["label"], threshold=f"{criterion['threshold']:g}",
+        recall=_share(result["recall"]), least_recall=f"{criterion['recall']:g}",
+        precision=_share(result["precision"]), least_precision=f"{criterion['precision']:g}",
+        before=event.data.get("looks_before", 0),
     )  # fmt: skip
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dedupreview.people import audit
 from dedupreview.people.models import AuditEvent, Person
 from reviews.errors import ReviewError
+from reviews.labels import Label
 from reviews.models import LabelRow, LabelSet
 from screening import frozen, measuring, runs
 from screening.config import ScreeningConfig
 from screening.evaluation import families
-from screening.measuring import Scored
+from screening.measuring import Record, Scored, records
 from screening.models import Candidate, ScreeningRun
 from screening.pipeline import screen
 
@@ -26,7 +27,9 @@ CHECKED = 600
 """Texts of which an exhaustive check compares all pairs; of more, the first so many by the hash of their id."""
 
 LOOK = "labels.acceptance_look"
+CRITERION = "labels.acceptance_criterion"
 REASON_MISSING = "Please say why the acceptance half is opened; every look is kept on record."
+CRITERION_MISSING = "Please say before the half is opened what is to be reached: a label, a threshold, and the least recall and precision, from 0 to 1."
 ELSEWHERE = "This label set belongs to another collection."
 NOT_DONE = "The run is not finished."
 
@@ -112,20 +115,87 @@ def _both(one: Any, other: Any) -> str:
 # --- The acceptance half ----------------------------------------------------------------------------------------------
 
 
-def look(*, run: ScreeningRun, label_set: LabelSet, part: str, reason: str, actor: Person) -> None:
-    """Put on record that somebody opens labels which are kept for acceptance.
+@dataclass(frozen=True)
+class Criterion:
+    """What is to be reached on the acceptance half, said before anybody sees it.
 
-    :raises EvaluationError: without a reason.
+    ``label`` against the rest at ``threshold`` of ``score``; ``recall`` and ``precision`` are the least that pass, 0 to 1.
+    """
+
+    label: str
+    score: str
+    threshold: float
+    recall: float
+    precision: float
+
+    def check(self) -> None:
+        """:raises EvaluationError: if it is none."""
+        shares = (self.threshold, self.recall, self.precision)
+        known = self.label in Label.values and self.score in SCORES
+        if not known or self.label == Label.UNDECIDED or not all(0 <= s <= 1 for s in shares):
+            raise EvaluationError(CRITERION_MISSING, code="criterion")
+
+    def met_by(self, record: Record) -> bool:
+        """Whether both shares are reached; what has no value reaches nothing."""
+        recall, precision = record.recall.value, record.precision.value
+        if recall is None or precision is None:
+            return False
+        return recall >= self.recall and precision >= self.precision
+
+
+def look(
+    *,
+    run: ScreeningRun,
+    label_set: LabelSet,
+    part: str,
+    reason: str,
+    actor: Person,
+    criterion: Criterion | None = None,
+) -> AuditEvent:
+    """Put on record that somebody opens labels that are kept for acceptance, and whether the run passed.
+
+    The criterion goes on record first, then the result. ``part`` "all" is a look, never an acceptance.
+
+    :raises EvaluationError: without a reason, or without a criterion for the acceptance half.
     """
     if not reason.strip():
         raise EvaluationError(REASON_MISSING, code="reason")
-    audit.record(
-        actor=actor,
-        action=LOOK,
-        subject_type="label_set",
-        subject_id=label_set.pk,
-        data={"run": run.pk, "part": part, "reason": reason.strip()[:500]},
-    )
+    subject = {"subject_type": "label_set", "subject_id": label_set.pk}
+    data: dict[str, Any] = {"run": run.pk, "part": part, "reason": reason.strip()[:500]}
+    if part == "acceptance":
+        if criterion is None:
+            raise EvaluationError(CRITERION_MISSING, code="criterion")
+        criterion.check()
+        pairs = labelled(run, label_set, criterion.score).part(part)
+        record = records(pairs, [criterion.threshold], positive=criterion.label)[0]
+        data |= {
+            "criterion": asdict(criterion),
+            "result": _result(record),
+            "passed": criterion.met_by(record),
+            "looks_before": len(looks(label_set)),
+        }
+        said = {"run": run.pk, "criterion": asdict(criterion)}
+        audit.record(actor=actor, action=CRITERION, data=said, **subject)
+    return audit.record(actor=actor, action=LOOK, data=data, **subject)
+
+
+def _result(record: Record) -> dict[str, Any]:
+    return {
+        "tp": record.tp,
+        "fp": record.fp,
+        "fn": record.fn,
+        "tn": record.tn,
+        "recall": record.recall.value,
+        "precision": record.precision.value,
+        "candidate_recall": record.candidate_recall.value,
+        "families": record.families,
+    }
+
+
+def acceptance_of(run: ScreeningRun) -> AuditEvent | None:
+    """The latest opening of an acceptance half for this run; its data says what was to be reached and was."""
+    rows = AuditEvent.objects.filter(action=LOOK, data__run=run.pk, data__part="acceptance")
+    return rows.order_by("pk").last()
 
 
 def looks(label_set: LabelSet) -> list[AuditEvent]:

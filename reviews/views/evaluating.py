@@ -101,11 +101,22 @@ def _open(request: HttpRequest, run: ScreeningRun, label_set: LabelSet) -> str:
             part=part,
             reason=request.POST.get("reason", ""),
             actor=person_of(request),
+            criterion=_criterion(request) if part == "acceptance" else None,
         )
     except services.EvaluationError as error:
         messages.error(request, str(error))
         return ""
     return part
+
+
+def _criterion(request: HttpRequest) -> services.Criterion | None:
+    """What the form says is to be reached; None if a number is missing."""
+    try:
+        numbers = [float(request.POST[name]) for name in ("threshold", "recall", "precision")]
+    except (KeyError, ValueError):
+        return None
+    label = request.POST.get("label", "")
+    return services.Criterion(label, request.POST.get("score", services.SCORES[0]), *numbers)
 
 
 def _one_of(value: str, known: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dedupreview.people.models import AuditEvent, Role
-from reviews import evaluating, labelsets
+from reviews import checklist, evaluating, labelsets
 from screening import importing, measuring, runs
 from screening.config import ScreeningConfig
 from screening.models import ScreeningRun
@@ -77,15 +78,60 @@ def test_the_acceptance_half_opens_with_a_reason_that_stays_on_record(made) -> N
     assert client.get(address + "?part=acceptance").context["part"] == "tuning"
     assert client.post(address, {"part": "acceptance", "reason": " "}).context["part"] == "tuning"
     assert evaluating.looks(label_set) == []
-    page = client.post(address, {"part": "acceptance", "reason": "最后验收"})
+    without = {"part": "acceptance", "reason": "最后验收"}
+    assert client.post(address, without).context["part"] == "tuning"
+    wrong = {**CRITERION, **without, "recall": "1.2"}
+    assert client.post(address, wrong).context["part"] == "tuning"
+    assert evaluating.looks(label_set) == []
+    page = client.post(address, {**CRITERION, **without})
     assert page.context["part"] == "acceptance"
     (event,) = AuditEvent.objects.filter(action=evaluating.LOOK)
-    assert event.data == {"run": run.pk, "part": "acceptance", "reason": "最后验收"}
+    assert (event.data["run"], event.data["part"]) == (run.pk, "acceptance")
+    assert event.data["reason"] == "最后验收"
+    (said,) = AuditEvent.objects.filter(action=evaluating.CRITERION)
+    assert said.pk < event.pk
+    assert said.data["criterion"] == event.data["criterion"]
     assert "最后验收" in client.get(address).content.decode()
     auditor = person("looker", Role.AUDITOR)
     client.force_login(auditor)
     assert client.get(address).status_code == 200
     assert client.post(address, {"part": "all", "reason": "x"}).status_code == 404
+
+
+CRITERION = {
+    "label": "copy", "score": "jaccard", "threshold": "0.5", "recall": "0.6", "precision": "0.4",
+}  # fmt: skip
+
+
+def test_an_acceptance_is_passed_when_what_was_said_before_is_reached(made) -> None:  # type: ignore[no-untyped-def]
+    admin, run, label_set = made
+    pairs = evaluating.labelled(run, label_set).part("acceptance")
+    record = measuring.records(pairs, [0.5])[0]
+    assert record.recall.value is not None
+    assert record.precision.value is not None
+    reached = evaluating.Criterion(
+        "copy", "jaccard", 0.5, record.recall.value, record.precision.value
+    )
+    missed = replace(reached, precision=record.precision.value + 0.01)
+    assert evaluating.acceptance_of(run) is None
+    for number, (criterion, passed) in enumerate([(missed, False), (reached, True)]):
+        event = evaluating.look(
+            run=run, label_set=label_set, part="acceptance", reason="x", actor=admin,
+            criterion=criterion,
+        )  # fmt: skip
+        assert event.data["passed"] is passed
+        assert event.data["looks_before"] == number
+        assert event.data["result"]["tp"] == record.tp
+        assert (checklist._acceptance(run).state == "met") is passed
+    evaluating.look(run=run, label_set=label_set, part="all", reason="y", actor=admin)
+    assert checklist._acceptance(run).state == "met"  # a look at everything accepts nothing anew
+    undefined = evaluating.Criterion("citation", "jaccard", 0.5, 0.0, 0.0)
+    event = evaluating.look(
+        run=run, label_set=label_set, part="acceptance", reason="x", actor=admin,
+        criterion=undefined,
+    )  # fmt: skip
+    assert event.data["passed"] is False
+    assert event.data["result"]["recall"] is None
 
 
 @pytest.mark.parametrize(
