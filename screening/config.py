@@ -70,6 +70,7 @@ class ScreeningConfig:
     rarer ones of ``line_least`` characters in all make a pair.
     ``semantic_model``: a name or the path of a file of word vectors; ``semantic_threshold`` 0 is that of the model.
     ``bloom_error``: share of wrong yeses, with ``bloom_hashes``. ``across_only``: pairs of a subject and a reference only.
+    ``gram_bytes``: of a window in the leak report of a run with references.
     """
 
     preset_name: str = "default"
@@ -108,6 +109,7 @@ class ScreeningConfig:
     bloom_error: float = 0.001
     bloom_hashes: int = 10
     across_only: bool = False
+    gram_bytes: int = 45
     exhaustive: bool = False
     strata: tuple[Stratum, ...] = field(default=())
 
@@ -341,6 +343,8 @@ def _check(c: ScreeningConfig) -> None:
         raise ConfigError("Lines are counted from one time and one character on.")
     if not 0 <= c.semantic_threshold <= 1:
         raise ConfigError("A cosine threshold lies between 0 and 1; 0 is that of the model.")
+    if not 8 <= c.gram_bytes <= 4096:
+        raise ConfigError("A window has 8 to 4096 bytes.")
     if not 0 < c.bloom_error < 1 or not 1 <= c.bloom_hashes <= 64:
         raise ConfigError("A Bloom filter has an error between 0 and 1 and 1 to 64 hashes.")
     for s in c.strata:

@@ -9,9 +9,11 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from screening.config import CHANNELS, PRESETS, ConfigError, ScreeningConfig
+from screening.config import KNOWN_CHANNELS, PRESETS, ConfigError, ScreeningConfig
+from screening.meaning import MeaningError, check_model
 from screening.models import Collection
-from screening.names import CHANNEL_NAMES, PRESET_WORDS
+from screening.names import CHANNEL_ADVICE, CHANNEL_NAMES, PRESET_WORDS
+from screening.result import CHANNEL_BITS
 
 
 class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -73,13 +75,38 @@ class RunForm(forms.Form):
         ),
         required=False,
     )
-    channels = forms.MultipleChoiceField(
-        label=_("Channels"),
-        help_text=_("Ways of finding a pair. None ticked: those of the preset."),
-        choices=[(name, CHANNEL_NAMES.get(name, name)) for name in CHANNELS],
+    also = forms.MultipleChoiceField(
+        label=_("Look in other ways too"),
+        choices=[(name, CHANNEL_NAMES[name]) for name in CHANNEL_ADVICE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
+    channels = forms.MultipleChoiceField(
+        label=_("Channels"),
+        help_text=_("Ways of finding a pair. None ticked: those of the preset."),
+        choices=[(name, CHANNEL_NAMES.get(name, name)) for name in KNOWN_CHANNELS],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    reference = forms.ModelChoiceField(
+        label=_("Compare with a reference collection"),
+        help_text=_(
+            "Published texts or a test set. Its texts are not compared among themselves, and a report says for each of them where it stands in these texts."
+        ),
+        queryset=Collection.objects.none(),
+        empty_label=_("none"),
+        required=False,
+    )
+    within = forms.BooleanField(
+        label=_("With a reference collection, look for pairs within this one too"), required=False
+    )
+
+    def __init__(self, *args: Any, collection: Collection | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        others = Collection.objects.order_by("slug")
+        if collection is not None:
+            others = others.exclude(pk=collection.pk)
+        self.fields["reference"].queryset = others  # type: ignore[attr-defined]
 
     @property
     def presets(self) -> list[tuple[str, Any, Any, bool]]:
@@ -92,9 +119,18 @@ class RunForm(forms.Form):
         ]
 
     @property
+    def other_ways(self) -> list[tuple[str, Any, Any, bool]]:
+        """(value, name, advice, chosen) of each channel that is offered beside the preset."""
+        chosen = self["also"].value() or []
+        return [
+            (name, CHANNEL_NAMES[name], advice, name in chosen)
+            for name, advice in CHANNEL_ADVICE.items()
+        ]
+
+    @property
     def advanced_open(self) -> bool:
         return any(
-            self[name].errors or self[name].value() for name in ("threshold", "k", "skip_layout", "channels")
+            self[name].errors or self[name].value() for name in ("threshold", "k", "skip_layout", "channels", "reference", "within")
         )
 
     def clean(self) -> dict[str, Any]:
@@ -108,12 +144,22 @@ class RunForm(forms.Form):
         if data.get("skip_layout"):
             values["skip_layout"] = True
         if data.get("channels"):
-            values["channels"] = [name for name in CHANNELS if name in data["channels"]]
+            values["channels"] = [name for name in KNOWN_CHANNELS if name in data["channels"]]
+        if data.get("also"):
+            chosen = {*values.get("channels", _channels_of(data["preset"])), *data["also"]}
+            values["channels"] = [name for name in KNOWN_CHANNELS if name in chosen]
+        values["across_only"] = bool(data.get("reference")) and not data.get("within")
         try:
-            data["config"] = ScreeningConfig.from_dict(values)
-        except ConfigError as error:
+            data["config"] = config = ScreeningConfig.from_dict(values)
+            if "semantic" in config.channels:
+                check_model(config.semantic_model)
+        except (ConfigError, MeaningError) as error:
             raise ValidationError(_(error.template) % error.params) from None
         return data
+
+
+def _channels_of(preset: str) -> tuple[str, ...]:
+    return ScreeningConfig.preset(preset).channels
 
 
 class CandidateFilter(forms.Form):
@@ -128,7 +174,7 @@ class CandidateFilter(forms.Form):
     q = forms.CharField(label=_("Title or id"), max_length=200, required=False)
     channel = forms.ChoiceField(
         label=_("Channel"),
-        choices=[("", _("all")), *((name, CHANNEL_NAMES.get(name, name)) for name in CHANNELS)],
+        choices=[("", _("all")), *((name, CHANNEL_NAMES.get(name, name)) for name in CHANNEL_BITS)],
         required=False,
     )
     min = forms.FloatField(label=_("Similarity from"), min_value=0, max_value=1, required=False)

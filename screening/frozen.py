@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from screening.documents import OPTIONAL_METADATA, InputDocument, Problem, Refusal, Role
+from screening.leaks import as_references
 from screening.models import Collection, Document, DocumentMetadata
 from screening.writing import write_lines
 
@@ -23,8 +24,26 @@ class InputsChanged(Exception):
         self.doc_id = doc_id
 
 
-def freeze(folder: Path, collection: Collection, refusals: Iterable[Refusal]) -> int:
-    """Write down every document of the collection as it is now; their number."""
+def freeze(
+    folder: Path,
+    collection: Collection,
+    refusals: Iterable[Refusal],
+    reference: Collection | None = None,
+) -> int:
+    """Write down every document of the collection, and of the one it is compared with, as they are now.
+
+    Returns how many the collection itself has.
+    """
+    lines = list(_input_lines(collection, "subject"))
+    count = len(lines)
+    if reference is not None:
+        lines += _input_lines(reference, "reference")
+    write_lines(folder / INPUTS, lines)
+    write_lines(folder / REFUSALS, (json.dumps(_refusal(refusal)) for refusal in refusals))
+    return count
+
+
+def _input_lines(collection: Collection, role: Role) -> Iterator[str]:
     rows = Document.objects.filter(collection=collection).values_list("pk", "doc_id", "raw_sha256")
     inputs = sorted(rows.iterator(chunk_size=5000), key=lambda row: row[1])
     corrected = dict(
@@ -32,13 +51,12 @@ def freeze(folder: Path, collection: Collection, refusals: Iterable[Refusal]) ->
         .order_by("number")
         .values_list("document", "pk")
     )
-    write_lines(folder / INPUTS, (_input_line(corrected, *row) for row in inputs))
-    write_lines(folder / REFUSALS, (json.dumps(_refusal(refusal)) for refusal in refusals))
-    return len(inputs)
+    for row in inputs:
+        yield _input_line(corrected, role, *row)
 
 
-def _input_line(corrected: dict[int, int], pk: int, doc_id: str, sha256: str) -> str:
-    row: dict[str, object] = {"pk": pk, "doc_id": doc_id, "raw_sha256": sha256, "role": "subject"}
+def _input_line(corrected: dict[int, int], role: Role, pk: int, doc_id: str, sha256: str) -> str:
+    row: dict[str, object] = {"pk": pk, "doc_id": doc_id, "raw_sha256": sha256, "role": role}
     if pk in corrected:
         row["metadata"] = corrected[pk]  # a later correction does not change this run
     return json.dumps(row, ensure_ascii=False)
@@ -64,10 +82,13 @@ def refusals(folder: Path) -> list[Refusal]:
     ]
 
 
-def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument], list[int]]:
+def documents(
+    folder: Path, collection: Collection, reference: Collection | None = None
+) -> tuple[list[InputDocument], list[int]]:
     """The texts of a run in the order of its list, and their keys. Raises InputsChanged.
 
-    They carry no collection: a run has only one, and its files must not differ from those of `screen PATH`.
+    Those of a run of one collection carry none, and its files do not differ from those of `screen PATH`. With a
+    ``reference`` they carry both, so that left and right are those of the pairs in the database.
     """
     with (folder / INPUTS).open(encoding="utf-8") as file:
         inputs = [json.loads(line) for line in file]
@@ -77,7 +98,8 @@ def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument]
     )
     found: list[InputDocument | None] = [None] * len(inputs)
     columns = ("pk", "doc_id", "raw", "raw_sha256", "sha256", "source_id", "version", "title")
-    rows = Document.objects.filter(collection=collection).values_list(
+    both = [c for c in (collection, reference) if c is not None]
+    rows = Document.objects.filter(collection__in=both).values_list(
         *columns, "original_path", "captured_at", "metadata"
     )
     for pk, doc_id, raw, raw_sha256, *rest in rows.iterator(chunk_size=5000):
@@ -94,6 +116,10 @@ def documents(folder: Path, collection: Collection) -> tuple[list[InputDocument]
         raise InputsChanged(
             next(row["doc_id"] for row, text in zip(inputs, found, strict=True) if text is None)
         )
+    if reference is not None:
+        own = [replace(d, collection=collection.slug) for d in texts if d.role == "subject"]
+        others = [d for d in texts if d.role == "reference"]
+        texts = own + as_references(others, reference.slug)
     return texts, [row["pk"] for row in inputs]
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,12 @@ from screening.documents import InputDocument
 from screening.kernels import kernel, mix64
 from screening.text.normalise import NormaliseOptions, normalise_many, raw_span
 from screening.writing import write_lines
+
+if TYPE_CHECKING:
+    from screening.result import ScreeningResult
+
+FILES: tuple[str, ...] = ("leaks.csv", "leaks.jsonl")
+"""The files that a run with references has beside the others."""
 
 GRAM = 45
 """Bytes of normalised UTF-8 in a window: 15 Chinese characters, or 45 Latin letters."""
@@ -112,10 +118,12 @@ class _Text:
     offsets: NDArray[np.int32]
 
 
-def as_references(documents: Sequence[InputDocument]) -> list[InputDocument]:
+def as_references(
+    documents: Sequence[InputDocument], collection: str = "reference"
+) -> list[InputDocument]:
     """The documents as texts to compare against, apart from subjects of the same ids."""
     return [
-        replace(d, doc_id=PREFIX + d.doc_id, collection="reference", role="reference")
+        replace(d, doc_id=PREFIX + d.doc_id, collection=collection, role="reference")
         for d in documents
     ]
 
@@ -346,6 +354,23 @@ def _find(
                     out[found, 0], out[found, 1], out[found, 2] = p, i, length
                 found += 1
     return found
+
+
+def report_of_run(result: ScreeningResult, documents: Sequence[InputDocument]) -> list[ItemReport]:
+    """The report of a run over ``documents``, with the channels that found a pair beside what the windows found."""
+    found: dict[tuple[int, int], tuple[str, ...]] = {}
+    for c in result.candidates:
+        if c.channels and documents[c.left].role != documents[c.right].role:
+            left_first = documents[c.left].role == "reference"
+            found[(c.left, c.right) if left_first else (c.right, c.left)] = c.channels
+    config = result.config
+    return leak_report(
+        documents,
+        gram=config.gram_bytes,
+        k=config.k,
+        options=config.normalise_options,
+        found=found,
+    )
 
 
 def write_leaks(

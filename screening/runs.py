@@ -20,6 +20,8 @@ from screening import frozen, importing, leases, publishing, queueing, recheckin
 from screening.artefacts import write_run
 from screening.config import ConfigError, ScreeningConfig
 from screening.errors import ScreeningError
+from screening.leaks import report_of_run, write_leaks
+from screening.meaning import MeaningError
 from screening.models import Collection, ScreeningRun
 from screening.pipeline import Cancelled, screen
 from screening.store import Store
@@ -65,13 +67,17 @@ def start_run(
     labels: Any = None,
     thresholds: Sequence[float] = THRESHOLDS,
     progress: Progress | None = None,
+    reference: Collection | None = None,
 ) -> ScreeningRun:
     """Fix the inputs of a run and have it carried out in the background.
 
     The job is queued once the present transaction is committed. With ``inline`` the run is carried out here instead,
-    with ``labels``, ``thresholds`` and ``progress`` if given, and errors are raised. Raises RunsError for a
-    collection without documents.
+    with ``labels``, ``thresholds`` and ``progress`` if given, and errors are raised. ``reference``: a collection to
+    compare against, for a leak report beside the pairs. Raises RunsError for a collection without documents, or one
+    compared with itself.
     """
+    if reference is not None and reference.pk == collection.pk:
+        raise RunsError("A collection is compared with itself without being its reference.")
     with transaction.atomic():
         run = ScreeningRun.objects.create(
             collection=collection,
@@ -79,12 +85,17 @@ def start_run(
             preset=preset,
             fingerprint=config.fingerprint,
             created_by=actor,
-            supersedes=ScreeningRun.objects.filter(collection=collection, state=State.DONE).first(),
+            reference=reference,
+            supersedes=ScreeningRun.objects.filter(
+                collection=collection, reference=reference, state=State.DONE
+            ).first(),
         )
         run.folder = f"{run.pk}-{uuid.uuid4().hex[:8]}"
         folder = run_folder(run)
         folder.mkdir(parents=True)
-        run.inputs = frozen.freeze(folder, collection, importing.refusals_of(collection))
+        run.inputs = frozen.freeze(
+            folder, collection, importing.refusals_of(collection), reference
+        )
         if not run.inputs:
             raise RunsError(
                 "The collection has no documents yet; import some first.", code="no_documents"
@@ -136,7 +147,7 @@ def execute(run_id: int) -> None:
     attempt = leases.take(ScreeningRun, run_id, started_at=timezone.now(), error="")
     if attempt is None:
         return
-    run = ScreeningRun.objects.select_related("collection").get(pk=run_id)
+    run = ScreeningRun.objects.select_related("collection", "reference").get(pk=run_id)
     with leases.Hold(ScreeningRun, run_id, attempt, cancellable=True) as hold:
         try:
             if leases.tries(attempt) > leases.TRIES:
@@ -183,17 +194,19 @@ def _carry_out(
 
     folder = run_folder(run)
     tell("read", 0, run.inputs)
-    documents, keys = frozen.documents(folder, run.collection)
+    documents, keys = frozen.documents(folder, run.collection, run.reference)
     result = screen(
         documents,
         ScreeningConfig.from_dict(run.config),
         progress=tell,
         cancelled=hold.should_stop,
-        cache=_store(run),
+        cache=None if run.reference else _store(run),
         refusals=frozen.refusals(folder),
     )
     tell("write", 0, len(RUN_FILES))
     write_run(folder, result, documents, labels=labels, thresholds=tuple(thresholds))
+    if run.reference is not None:
+        write_leaks(folder, documents, report_of_run(result, documents))
     published = publishing.publish(run.pk, result, keys, tick=step)
     hold.update(
         state=State.DONE,
@@ -212,7 +225,7 @@ def _store(run: ScreeningRun) -> Store:
 
 def in_words(error: BaseException) -> str:
     """Why a run failed, for a person."""
-    if isinstance(error, ConfigError):
+    if isinstance(error, ConfigError | MeaningError):
         return gettext(error.template) % error.params
     if isinstance(error, frozen.InputsChanged):
         return gettext("The text %(doc_id)s is missing or has changed; check the originals") % {

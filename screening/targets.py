@@ -23,13 +23,14 @@ def read_target(
     say: Callable[[str], object],
     prepare_database: Callable[[], None],
     refusals: list[Refusal] | None = None,
+    bar: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> list[InputDocument]:
-    """The documents of a path or collection; ``say`` is told of every file or row that is not one.
+    """The documents of a path or collection; ``say`` is told of every file or row that is not one, ``bar`` of progress.
 
     Refused files and rows are added to ``refusals``. Raises CommandError where there is nothing to read.
     """
     if Path(target).exists():
-        documents = _of_path(Path(target), say, refusals if refusals is not None else [])
+        documents = _of_path(Path(target), say, refusals if refusals is not None else [], bar)
     else:
         documents = _of_collection(target, prepare_database)
     if not documents:
@@ -38,10 +39,14 @@ def read_target(
 
 
 def _of_path(
-    path: Path, say: Callable[[str], object], refusals: list[Refusal]
+    path: Path,
+    say: Callable[[str], object],
+    refusals: list[Refusal],
+    bar: Callable[[str, int, int], None],
 ) -> list[InputDocument]:
     documents: list[InputDocument] = []
     for entry in read_path(path, limits=Limits(**settings.INTAKE_LIMITS)):
+        bar("read", len(documents), len(documents) + 1)
         problems: Sequence[Problem]
         if isinstance(entry, ReadDocument):
             documents.append(entry.document)

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dedupreview.pages import STOP_POLLING, page_of
 from dedupreview.people.access import person_of, require
-from screening import heavy_words, runs, suggest
+from screening import heavy_words, leaks, runs, suggest
 from screening.channels.simhash import Fingerprint
 from screening.config import ScreeningConfig
 from screening.documents import InputDocument
 from screening.figures import channels_of, funnel_of, s_curve
 from screening.forms import CandidateFilter, RunForm
-from screening.models import Candidate, Document, ScreeningRun
+from screening.models import Candidate, Collection, Document, ScreeningRun
 from screening.names import FILE_WORDS, PRESET_WORDS, STAGE_NAMES
 from screening.reach import collection_for, run_for
 
@@ -31,10 +31,13 @@ UNDER_WAY = (ScreeningRun.State.QUEUED, ScreeningRun.State.RUNNING)
 def start_run(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose how to compare and start; the same run that is already under way is shown in place of a second one."""
     collection = collection_for(request, slug)
-    form = RunForm(request.POST or None)
+    form = RunForm(request.POST or None, collection=collection)
     if request.method == "POST" and form.is_valid():
         config: ScreeningConfig = form.cleaned_data["config"]
-        same = collection.runs.filter(state__in=UNDER_WAY, config=config.to_dict()).first()
+        reference: Collection | None = form.cleaned_data.get("reference")
+        same = collection.runs.filter(
+            state__in=UNDER_WAY, config=config.to_dict(), reference=reference
+        ).first()
         if same:
             messages.info(request, _("This screening is already under way."))
             return redirect("screening:run-detail", run_id=same.pk)
@@ -44,6 +47,7 @@ def start_run(request: HttpRequest, slug: str) -> HttpResponse:
                 config=config,
                 preset=form.cleaned_data["preset"],
                 actor=person_of(request),
+                reference=reference,
             )
         except runs.RunsError as error:
             form.add_error(None, str(error))
@@ -105,7 +109,7 @@ def _preset_name(run: ScreeningRun) -> object:
 
 def _files(run: ScreeningRun) -> list[tuple[str, int, object]]:
     """(name, size, plain words) of the run's files that are on this machine."""
-    paths = [runs.run_folder(run) / name for name in runs.RUN_FILES]
+    paths = [runs.run_folder(run) / name for name in (*runs.RUN_FILES, *leaks.FILES)]
     return [
         (path.name, path.stat().st_size, FILE_WORDS.get(path.name, ""))
         for path in paths
@@ -143,7 +147,8 @@ def run_file(request: HttpRequest, run_id: int, name: str) -> FileResponse:
     """One of the files of a finished run, as a download."""
     run = run_for(request, run_id)
     path = runs.run_folder(run) / name
-    if name not in runs.RUN_FILES or run.state != ScreeningRun.State.DONE or not path.is_file():
+    known = name in runs.RUN_FILES or name in leaks.FILES
+    if not known or run.state != ScreeningRun.State.DONE or not path.is_file():
         raise Http404
     return FileResponse(
         path.open("rb"), as_attachment=True, filename=f"{run.collection.slug}-{run.pk}-{name}"
@@ -220,11 +225,6 @@ def _reasons(candidate: Candidate, left: Document, right: Document) -> list[dict
     return [{"template": reason.template, "params": dict(reason.params)} for reason in found]
 
 
-@require("see_candidates")
-@require_safe
-def candidate_detail(request: HttpRequest, candidate_id: int) -> HttpResponse:
-    """One pair a run found: its figures and the shared passages as they stand in both texts."""
-    rows = Candidate.objects.select_related(
 def _prints(
     candidate: Candidate, left: Document, right: Document
 ) -> list[tuple[str, Fingerprint]]:
@@ -239,6 +239,11 @@ def _prints(
     return list(zip((_("Left"), _("Right")), found, strict=False))
 
 
+@require("see_candidates")
+@require_safe
+def candidate_detail(request: HttpRequest, candidate_id: int) -> HttpResponse:
+    """One pair a run found: its figures and the shared passages as they stand in both texts."""
+    rows = Candidate.objects.select_related(
         "run__collection", "pair__low__collection", "pair__high__collection"
     )
     candidate = get_object_or_404(rows, pk=candidate_id)
@@ -253,7 +258,7 @@ def _prints(
         "sides": [(_("Left"), left), (_("Right"), right)],
         "excerpts": excerpts[:20],
         "reasons": _reasons(candidate, left, right),
+        "prints": _prints(candidate, left, right),
         "section": "collections",
     }
     return render(request, "screening/candidate_detail.html", context)
-        "prints": _prints(candidate, left, right),

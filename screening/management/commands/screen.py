@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils.translation import gettext as _
 
@@ -18,11 +19,11 @@ from screening.artefacts import FILES, write_run
 from screening.config import PRESETS, ConfigError, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
 from screening.evaluation import LabelledPair
-from screening.intake.limits import Limits
-from screening.intake.model import REPEATED, Note, ReadDocument
-from screening.intake.reading import read_path
 from screening.labels_file import LabelRow, read_label_rows
+from screening.leaks import FILES as LEAK_FILES
+from screening.leaks import VERDICTS, as_references, report_of_run, write_leaks
 from screening.pipeline import screen
+from screening.targets import out_folder, read_target
 from screening.terminal import ProgressBar
 from screening.writing import copy_whole
 
@@ -53,6 +54,16 @@ class Command(ProjectCommand):
             "--thresholds", default="0.5,0.7,0.9", help="thresholds to compare, with --labels"
         )
         parser.add_argument(
+            "--reference",
+            metavar="PATH|SLUG",
+            help="texts to compare with, such as a test set; writes leaks.csv and leaks.jsonl too",
+        )
+        parser.add_argument(
+            "--within",
+            action="store_true",
+            help="with --reference: look for pairs within the new texts too",
+        )
+        parser.add_argument(
             "--exhaustive", action="store_true", help="score all pairs of a small collection"
         )
 
@@ -60,13 +71,15 @@ class Command(ProjectCommand):
         config = config_of(options["preset"], options["config"], options["exhaustive"])
         thresholds = thresholds_of(options["thresholds"])
         labels = self._labels(Path(options["labels"])) if options["labels"] else None
-        out = _out_folder(Path(options["out"]))
-        target = options["target"]
-        if Path(target).exists():
-            self._screen_path(Path(target), out, config, labels, thresholds)
+        out = out_folder(Path(options["out"]))
+        target, reference = options["target"], options["reference"]
+        if reference:
+            config = replace(config, across_only=not options["within"])
+        if Path(target).exists() or (reference and Path(reference).exists()):
+            self._screen_path(target, reference, out, config, labels, thresholds)
         else:
             self._screen_collection(
-                target, out, config, options["preset"] or "", labels, thresholds
+                target, reference, out, config, options["preset"] or "", labels, thresholds
             )
 
     def _labels(self, path: Path) -> list[LabelledPair]:
@@ -93,42 +106,58 @@ class Command(ProjectCommand):
 
     def _screen_path(
         self,
-        path: Path,
+        target: str,
+        reference: str | None,
         out: Path,
         config: ScreeningConfig,
         labels: list[LabelledPair] | None,
         thresholds: Sequence[float],
     ) -> None:
+        """A run that no database keeps: either of target and reference is a path."""
         bar = ProgressBar()
-        documents: list[InputDocument] = []
         refusals: list[Refusal] = []
-        for entry in read_path(path, limits=Limits(**settings.INTAKE_LIMITS)):
-            bar("read", len(documents), len(documents) + 1)
-            if isinstance(entry, ReadDocument):
-                documents.append(entry.document)
-                problems = entry.warnings
-            else:
-                problems = (entry.problem,)
-                if not isinstance(entry, Note):
-                    refusals.append(entry)
-            if problems:
-                bar.clear()
-                self.stderr.write(_line(entry, problems))
-        bar.clear()
-        if not documents:
-            raise CommandError(_("No text was found in %(path)s") % {"path": path})
+        documents = self._read(target, bar, refusals)
         self._name_unknown(labels, {document.doc_id for document in documents})
         refusals.sort(
             key=lambda refusal: refusal.place
         )  # the order in which a collection keeps them
+        count = len(documents)
+        if reference:
+            documents += as_references(self._read(reference, bar, []))
         result = screen(documents, config, progress=bar, refusals=refusals)
         write_run(out, result, documents, labels=labels, thresholds=tuple(thresholds))
+        if reference:
+            write_leaks(out, documents, report_of_run(result, documents))
         bar.clear()
-        self._summary(len(documents), len(refusals), len(result.candidates), out)
+        self._summary(count, len(refusals), len(result.candidates), out)
+        if reference:
+            self._leaks(out)
+
+    def _read(self, target: str, bar: ProgressBar, refusals: list[Refusal]) -> list[InputDocument]:
+        def say(line: str) -> None:
+            bar.clear()
+            self.stderr.write(line)
+
+        documents = read_target(
+            target, say=say, prepare_database=self.prepare_database, refusals=refusals, bar=bar
+        )
+        bar.clear()
+        return documents
+
+    def _leaks(self, out: Path) -> None:
+        """How many items of the reference set came to which verdict."""
+        with (out / "leaks.csv").open(encoding="utf-8", newline="") as file:
+            verdicts = Counter(row["verdict"] for row in csv.DictReader(file))
+        said = ", ".join(f"{name} {verdicts[name]}" for name in VERDICTS)
+        self.stdout.write(
+            _("Items of the reference set: %(items)s (%(verdicts)s)")
+            % {"items": sum(verdicts.values()), "verdicts": said}
+        )
 
     def _screen_collection(
         self,
         slug: str,
+        reference: str | None,
         out: Path,
         config: ScreeningConfig,
         preset: str,
@@ -142,11 +171,16 @@ class Command(ProjectCommand):
         from screening.models import Collection, Document
         from screening.runs import run_folder, start_run
 
-        collection = Collection.objects.filter(slug=slug).first()
-        if collection is None:
-            raise CommandError(
-                _("There is neither a path nor a collection %(name)s") % {"name": slug}
-            )
+        collection, other = (
+            Collection.objects.filter(slug=name).first() if name else None
+            for name in (slug, reference)
+        )
+        for name, found in ((slug, collection), (reference, other)):
+            if name and found is None:
+                raise CommandError(
+                    _("There is neither a path nor a collection %(name)s") % {"name": name}
+                )
+        assert collection is not None
         if labels:
             rows = Document.objects.filter(collection=collection).values_list("doc_id", flat=True)
             self._name_unknown(labels, set(rows))
@@ -159,12 +193,15 @@ class Command(ProjectCommand):
             labels=labels,
             thresholds=thresholds,
             progress=bar,
+            reference=other,
         )
-        for name in FILES:
+        for name in (*FILES, *(LEAK_FILES if other else ())):
             copy_whole(run_folder(run) / name, out / name)
         bar.clear()
         refused = len(frozen.refusals(run_folder(run)))
         self._summary(run.inputs, refused, run.candidate_count or 0, out)
+        if other:
+            self._leaks(out)
         self.stdout.write(f"run: {run.pk}")
 
     def _name_unknown(self, labels: list[LabelledPair] | None, doc_ids: set[str]) -> None:
@@ -244,25 +281,5 @@ def without_contradictions(rows: Sequence[LabelRow]) -> tuple[list[LabelledPair]
     return kept, list(contradicted.values())
 
 
-def _out_folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommandError(
-            _("The folder %(path)s cannot be made: %(why)s") % {"path": path, "why": error.strerror}
-        ) from None
-    return path
-
-
 def _said(problem: Problem) -> str:
     return _(problem.template) % dict(problem.params)
-
-
-def _line(entry: ReadDocument | Refusal | Note, problems: Sequence[Problem]) -> str:
-    """One line about one file or row."""
-    if isinstance(entry, Refusal):
-        word = _("repeated") if entry.problem.code == REPEATED else _("refused")
-    else:
-        word = _("note")
-    line = f"{word} {entry.place}: {'; '.join(_said(problem) for problem in problems)}"
-    return " ".join(line.encode("utf-8", "replace").decode("utf-8").splitlines())
