@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext
@@ -349,8 +349,11 @@ def _settle(
 def run_import(import_id: int) -> None:
     """Read the files of an import; the job. Harmless for one that is over, being read, or gone.
 
-    A worker that was killed half way is followed by another, which finds what is there already and adds the rest.
+    A worker that was killed half way is followed by another, which finds what is there already and adds the rest. Of one
+    person one import is read at a time, so that many of them leave workers for what others hand over.
     """
+    if _waiting_its_turn().filter(pk=import_id).exists():
+        return
     attempt = leases.take(DocumentImport, import_id)
     if attempt is None:
         return
@@ -384,8 +387,30 @@ def run_import(import_id: int) -> None:
                 % {"error": f"{type(error).__name__}: {error}"},
             )
             return
+        finally:
+            _start_next(row)
     if row.confirmed:
         staging.clear()
+
+
+def _waiting_its_turn() -> QuerySet[DocumentImport]:
+    """Queued imports of people of whom another import is being read just now."""
+    running = DocumentImport.objects.filter(
+        state=DocumentImport.State.RUNNING, lease_expires_at__gte=timezone.now()
+    )
+    busy = running.exclude(created_by=None).values("created_by")
+    return DocumentImport.objects.filter(state=DocumentImport.State.QUEUED, created_by__in=busy)
+
+
+def _start_next(row: DocumentImport) -> None:
+    """Put the next import of the same person on the queue: its job has come and gone while this one was read."""
+    if row.created_by_id is None:
+        return
+    waiting = DocumentImport.objects.filter(
+        state=DocumentImport.State.QUEUED, created_by=row.created_by_id
+    )
+    if (following := waiting.order_by("pk").first()) is not None:
+        queueing.enqueue_on_commit(JOB, following.pk, following.attempt)
 
 
 def _fail(hold: leases.Hold, words: str) -> None:
@@ -539,7 +564,7 @@ def sweep(now: Any = None) -> int:
     now = now or timezone.now()
     waiting = DocumentImport.objects.filter(
         Q(state=DocumentImport.State.QUEUED) | leases.lapsed(now)
-    )
+    ).exclude(pk__in=_waiting_its_turn().values("pk"))
     for row in waiting.order_by("pk")[:50]:
         moved += queueing.enqueue(JOB, row.pk, row.attempt)
     unwanted = DocumentImport.objects.filter(

@@ -433,3 +433,38 @@ def test_the_command_refuses_naming_both_unless_it_is_told(
     assert "GB18030" in said
     call_command("import_documents", str(source), "--collection", "neu", "--encoding", "gbk")
     assert Document.objects.get().raw == "00元"
+
+
+# --- Several people --------------------------------------------------------------------------------------------------
+
+
+def test_of_one_person_one_import_is_read_at_a_time(
+    library: Collection,
+    data_dir: Path,
+    queue_server: Redis,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    from tests.reviews.world import person
+
+    first, second = person("甲", "admin"), person("乙", "admin")
+
+    def handed_over(name: str, actor: Any) -> DocumentImport:
+        rows = [{"doc_id": name, "raw": TEXT + name}]
+        files = [making.upload("m.jsonl", making.manifest(rows))]
+        return importing.receive_files(collection=library, files=files, actor=actor)
+
+    reading, waiting, others = (
+        handed_over("a", first), handed_over("b", first), handed_over("c", second)
+    )  # fmt: skip
+    later = timezone.now() + leases.LEASE
+    DocumentImport.objects.filter(pk=reading.pk).update(state="running", lease_expires_at=later, attempt=1)  # fmt: skip
+    importing.run_import(waiting.pk)
+    importing.run_import(others.pk)
+    assert set(Document.objects.values_list("doc_id", flat=True)) == {"c"}
+    assert importing.sweep() == 0  # what waits for its turn is not put on the queue again and again
+    DocumentImport.objects.filter(pk=reading.pk).update(lease_expires_at=timezone.now() - leases.LEASE)  # fmt: skip
+    with django_capture_on_commit_callbacks(execute=True):
+        importing.run_import(reading.pk)
+    assert queue_server.exists(f"rq:job:read_import-{waiting.pk}-try-1")
+    importing.run_import(waiting.pk)
+    assert Document.objects.count() == 3
