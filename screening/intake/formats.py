@@ -52,6 +52,17 @@ def is_html(data: bytes) -> bool:
     return bool(_LOOKS_LIKE_HTML.match(head.removeprefix(codecs.BOM_UTF8)))
 
 
+_SAVED_WHOLE = re.compile(
+    rb"(?:From|MIME-Version|Snapshot-Content-Location):[^\0]{0,4000}?multipart/related",
+    re.IGNORECASE,
+)
+
+
+def is_mhtml(data: bytes) -> bool:
+    """Whether the bytes are a page that a browser has saved with its pictures in one file."""
+    return bool(_SAVED_WHOLE.match(data[:6000]))
+
+
 def is_docx(data: bytes) -> bool:
     """Whether the bytes are a zip container with a Word text in it, whatever the file is called."""
     return data[:4] == b"PK\x03\x04" and b"word/document.xml" in data
@@ -68,6 +79,11 @@ def read_one(
 ) -> PlainText | Problem:
     """The text of a file that is one text, in whatever format it is; ``chosen`` as in :func:`read_text`."""
     suffix = suffix_of(name)
+    if is_mhtml(data):
+        return Problem(
+            "mhtml",
+            "It is a page saved as a single file (.mht, .mhtml); save it as “web page, HTML only” and hand that over",
+        )
     if suffix not in TEXT_SUFFIXES | HTML_SUFFIXES | RICH_SUFFIXES:
         return Problem(
             "format_unsupported",

@@ -357,6 +357,15 @@ def test_a_page_gives_its_main_text_and_its_facts(
     assert "版权所有" in warnings(entry)["around_the_text"]
 
 
+@pytest.mark.parametrize("name", ["a.mht", "a.mhtml", "a.html", "a.txt"])
+def test_a_page_saved_as_one_file_is_refused_with_advice(tmp_path: Path, name: str) -> None:
+    whole = f"From: <Saved by Blink>\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\r\n<p>{FIRST}</p>"
+    entry = entry_of(tmp_path, name, whole.encode(), None)
+    assert isinstance(entry, Refusal)
+    assert entry.problem.code == "mhtml"
+    assert "HTML" in str(entry.problem)
+
+
 def test_a_page_without_text_or_far_too_deep_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "a.html", b"<html><body><script>x</script></body></html>") == "empty"
     deep = b"<div>" * 5000 + b"a" + b"</div>" * 5000
@@ -380,6 +389,8 @@ def test_hostile_lines_do_not_hang_the_readers(tmp_path: Path) -> None:
     assert read(tmp_path, "a.pdf", blanks, limits).document.raw
     cell = f"<table><tr><td>{'<p>' + FIRST + '</p>'}" * 1 + f"<p>{FIRST}</p>" * 8000 + "</table>"
     assert read(tmp_path, "b.html", cell.encode(), limits).document.raw.count(FIRST) == 8001
+    parts = f"<body>{'<script>x</script>甲乙丙丁' * 40_000}<p>{FIRST}"  # once 40 seconds: each part taken out moved the rest
+    assert read(tmp_path, "d.html", parts.encode(), Limits(seconds=30)).document.raw.endswith(FIRST)
     named = f"<title>{'长' * 3000}</title><p>{FIRST}</p>"
     assert read(tmp_path, "c.html", named.encode(), limits).document.title is None
 
