@@ -104,8 +104,8 @@ def decode(data: bytes, *, encoding: str | None = None) -> Decoded | Problem:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         return _without_mark(data, error)
-    if text.isascii() and (codec := _seven_bit(data[:SAMPLE_BYTES])):
-        return _unsupported(codec)
+    if text.isascii() and (old_rule := _seven_bit(data[:SAMPLE_BYTES])):
+        return _unsupported(old_rule)
     if "\0" in text and _zeros_alternate(data):
         return _weigh(data, ("utf-16-le", "utf-16-be"))
     if text and len(data) < 400 and (_CONTROL.search(text) or "\x7f" < max(text) < "\u0800"):

@@ -186,7 +186,8 @@ def _line(characters: list[tuple[str, float, float, float, float]], number: int)
     text = "".join(character for character, *_ in characters)
     placed = [(n, b) for n, b in enumerate(characters) if not b[0].isspace() and b[2] > b[1]]
     seen = [box for _, box in placed] or characters
-    bottom, top = (statistics.median(box[edge] for box in seen) for edge in (3, 4))
+    bottom = statistics.median(box[3] for box in seen)
+    top = statistics.median(box[4] for box in seen)
     wide = max(1.0, top - bottom)
     gaps = tuple(
         (index, before[2], box[1])
