@@ -232,6 +232,8 @@ def _seven_bit(data: bytes) -> str | None:
     for codec, mark in _SEVEN_BIT:
         if not mark.search(data):
             continue
+        if codec == "iso2022_jp":
+            return codec  # nothing else has its escapes
         text = data.decode(codec, "ignore")
         written = [c for c in text if c > "\x7f"]
         if len(written) >= 2 and _mean(written) < PLAUSIBLE_BITS:
@@ -251,6 +253,8 @@ def _readings(data: bytes, codecs_to_weigh: tuple[str, ...]) -> list[tuple[float
             text = data.decode(codec)
         except UnicodeDecodeError:
             continue
+        if codec == "big5hkscs" and any(other == "cp950" for _, other, _ in found.values()):
+            continue  # one family: they differ in the width of a few signs, and cp950 is the common one
         if text not in found:
             weight = surprise(text[: SAMPLE_BYTES // 2]) + _PRIOR_BITS.get(codec, 0.0)
             found[text] = (weight, codec, text)

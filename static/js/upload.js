@@ -99,6 +99,18 @@ form.addEventListener("submit", (event) => {
   send(all);
 });
 
+/** Which of the files is being sent once so many bytes of them all are gone, counted from 1, and its path. */
+function current(all, loaded, total) {
+  // The parts are sent in order; what stands between them is little and is spread over all.
+  const bytes = all.reduce((sum, { file }) => sum + file.size, 0);
+  let left = total ? (loaded / total) * bytes : 0;
+  for (const [index, { path, file }] of all.entries()) {
+    if (left < file.size) return { number: index + 1, name: path };
+    left -= file.size;
+  }
+  return { number: all.length, name: all.at(-1).path };
+}
+
 function send(all) {
   const data = new FormData();
   data.append("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
@@ -117,7 +129,14 @@ function send(all) {
     bar.max = total;
     bar.value = loaded;
     words.textContent =
-      loaded < total ? fill(form.dataset.words, { done: size(loaded), total: size(total) }) : form.dataset.finishing;
+      loaded < total
+        ? fill(form.dataset.words, {
+            done: size(loaded),
+            total: size(total),
+            count: all.length,
+            ...current(all, loaded, total),
+          })
+        : form.dataset.finishing;
   };
   request.onload = () => {
     if (request.status === 200 && request.response?.url) window.location.assign(request.response.url);
