@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from screening.views import collections, documents, runs, uploads
+from screening.views import collections, documents, runs, uploads, ways
 
 app_name = "screening"
 
@@ -32,5 +32,7 @@ urlpatterns = [
     path("runs/<int:run_id>/retry/", runs.retry, name="retry-run"),
     path("runs/<int:run_id>/files/<str:name>", runs.run_file, name="run-file"),
     path("runs/<int:run_id>/candidates/", runs.candidate_list, name="candidate-list"),
+    path("runs/<int:run_id>/fragments/", ways.fragments, name="run-fragments"),
+    path("ways/", ways.compare, name="ways"),
     path("candidates/<int:candidate_id>/", runs.candidate_detail, name="candidate-detail"),
 ]
