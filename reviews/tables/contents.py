@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, BinaryIO
 
 from django.utils.translation import gettext_noop as _
@@ -20,6 +21,10 @@ from reviews.tables.writers import BOM, RowSum
 
 LINE_LIMIT = 8 * 2**20
 """Bytes of the longest row: as JSON it may take twenty times as much memory."""
+ROW_LINES = 100_000
+"""Lines of the longest row of a CSV file."""
+ROW_LIMIT = 20_000_000
+"""Rows of a changed file that are looked at: more would keep a verifier busy for nothing."""
 SMALL = 4 * 2**20
 LISTED = 20
 """Faulty rows named at most, per file."""
@@ -94,7 +99,7 @@ def rows_of(name: str, file: BinaryIO) -> Iterator[bytes]:
         held.append(line)
         size += len(line)
         quotes += line.count(b'"')
-        if quotes % 2 == 0 or size > LINE_LIMIT:
+        if quotes % 2 == 0 or size > LINE_LIMIT or len(held) > ROW_LINES:
             yield b"".join(held)
             held, quotes, size = [], 0, 0
     if held:
@@ -109,7 +114,7 @@ def _changed_rows(bundle: Bundle, name: str, facts: dict[str, Any]) -> list[Faul
     carriage_returns, first = 0, b""
     try:
         with bundle.open(name) as file:
-            for row in rows_of(name, file):
+            for row in islice(rows_of(name, file), ROW_LIMIT):
                 first = first or row
                 total.update(row)
                 sums.add(row)

@@ -5,6 +5,7 @@ Pure: knows nothing of Django but its message marker.
 
 from __future__ import annotations
 
+import io
 import stat
 import zipfile
 import zlib
@@ -24,6 +25,7 @@ MAX_DIRECTORY = 2 * 2**20
 MAX_RATIO = 300
 """Unpacked to packed size of one file of a zip; beyond :data:`BOMB_FROM` bytes more is taken for a bomb."""
 BOMB_FROM = 64 * 2**20
+BUFFER = 2**18
 
 READ_ERRORS = (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 """What reading a damaged or hostile file may raise."""
@@ -110,7 +112,9 @@ class _Zip(Bundle):
             raise UnsafeBundle(_("%(name)s would unpack to far more than it is."), name)
 
     def open(self, name: str) -> BinaryIO:
-        return cast(BinaryIO, self.archive.open(self._infos[name]))
+        # Unbuffered, a file of short lines would be read at a hundredth of the speed.
+        member = cast(io.RawIOBase, self.archive.open(self._infos[name]))
+        return cast(BinaryIO, io.BufferedReader(member, BUFFER))
 
 
 def _common_folder(names: list[str]) -> str:
