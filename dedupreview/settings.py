@@ -128,6 +128,9 @@ def database() -> dict[str, Any]:
             ),
         }
     else:
+        # Seats are guarded by locks and compare-and-set, which are written for READ COMMITTED. A server set to SERIALIZABLE
+        # would only make forty people at once fail and try again without end.
+        parsed["OPTIONS"] = parsed.get("OPTIONS", {}) | {"isolation_level": 2}
         parsed["CONN_MAX_AGE"] = env_int("DEDUPREVIEW_CONN_MAX_AGE", 60)
         parsed["CONN_HEALTH_CHECKS"] = True
     return parsed

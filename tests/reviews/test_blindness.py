@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,7 +23,9 @@ from dedupreview import context
 from dedupreview.people import tokens
 from dedupreview.people.models import Person, Role
 from reviews import arbitration, judging
-from reviews.models import ReviewTable
+from reviews.items import pair_view
+from reviews.models import Judgment, ReviewTable
+from reviews.outcomes import outcome_of
 from tests.reviews.world import World, claimed, person, world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -213,26 +216,56 @@ def test_the_comparison_sees_what_may_be_seen(data_dir):
     assert all(both[0][key] != both[1][key] for key in both[0])
 
 
-def test_the_crawler_notices_when_a_guard_is_gone(data_dir, monkeypatch):
+def _everything(item: Any, person: Person, **more: Any) -> Any:
+    """The view without the question whether the pair is closed."""
+    view = pair_view(item, person, **more)
+    return replace(
+        view,
+        judgments=list(item.judgments.select_related("annotator", "slot")),
+        outcome=outcome_of(item),
+    )
+
+
+GUARDS: dict[str, tuple[str, Any, str, list[Answer], list[Answer]]] = {
+    # Offering a correction only while the pair is live: what this application itself once did.
+    "correction": (
+        "reviews.items._may_correct",
+        lambda item, own, moment: bool(own) and item.state in ("open", "waiting"),
+        "a", [A_COPY], [A_COPY, B_TEMPLATE],
+    ),
+    "state in the api": ("reviews.api.judgments.may", lambda *_: True, "a", [A_COPY], [A_COPY, B_TEMPLATE]),
+    "all of a closed pair": ("reviews.views.items.pair_view", _everything, "c", [A_COPY], [A_TEMPLATE]),
+    "conflicts": ("reviews.api.arbitration._arbitrates", lambda *_: True, "a", [A_COPY], [A_COPY, B_TEMPLATE]),
+    "own history": (
+        "reviews.judging.history_of",
+        lambda person: Judgment.objects.select_related("item__round", "slot").order_by("-created_at", "-id"),
+        "c", [A_COPY], [A_TEMPLATE],
+    ),
+}  # fmt: skip
+"""What is taken away, what stands for it, who looks, and the two worlds that they could then tell apart."""
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_the_crawler_notices_when_a_guard_is_gone(data_dir, monkeypatch, guard):
+    place, instead, who, one, other = GUARDS[guard]
     w = world(2, annotators=3)
-    a = w.annotators[0]
-    readers_keys[a.pk] = tokens.issue(person=a)
+    reader = w.admin if who == "admin" else w.annotators["abc".index(who)]
+    readers_keys[reader.pk] = tokens.issue(person=reader)
     for someone in w.annotators[:2]:
         claimed(w.round, someone)
-    urls = [f"/items/{w.item().pk}/", f"/api/v1/items/{w.item().pk}"]
+    item = w.item().pk
+    urls = [
+        f"/items/{item}/",
+        f"/api/v1/items/{item}",
+        f"/api/v1/rounds/{w.round.pk}/conflicts",
+        "/judgments/",
+    ]
 
     def both():
-        return [
-            in_world(w, answers, lambda: look(w, {"a": a}, urls))
-            for answers in ([A_COPY], [A_COPY, B_TEMPLATE])
-        ]
+        return [in_world(w, a, lambda: look(w, {who: reader}, urls)) for a in (one, other)]
 
     left, right = both()
     assert left == right
-    # Offering a correction only while the pair is live: what this application itself once did.
-    monkeypatch.setattr(
-        "reviews.items._may_correct",
-        lambda item, own, moment: bool(own) and item.state in ("open", "waiting"),
-    )
+    monkeypatch.setattr(place, instead)
     left, right = both()
     assert left != right
