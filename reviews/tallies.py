@@ -144,7 +144,7 @@ def _kept(round: ReviewRound, block: int, closed: int, *, named: bool) -> Tally:
     # The moment of creation tells rounds of two databases apart that bear one number.
     folder = Path(settings.DATA_DIR) / "cache" / "tallies"
     path = folder / f"{round.pk}-{round.created_at.timestamp():.6f}" / f"{block}.json"
-    state = [FORM, closed, named]
+    state = [FORM, closed, int(named)]
     found = _read(path, state)
     if found is None:
         found = _count(round, block, named=named)
@@ -154,7 +154,7 @@ def _kept(round: ReviewRound, block: int, closed: int, *, named: bool) -> Tally:
     return found
 
 
-def _read(path: Path, state: list[object]) -> Tally | None:
+def _read(path: Path, state: list[int]) -> Tally | None:
     """The counts in a file, if they are those of this state; None if not, or if there is no such file."""
     try:
         record = json.loads(path.read_text("utf-8"))
@@ -171,7 +171,7 @@ def _read(path: Path, state: list[object]) -> Tally | None:
         return None
 
 
-def _write(path: Path, state: list[object], tally: Tally) -> None:
+def _write(path: Path, state: list[int], tally: Tally) -> None:
     record = {
         "state": state,
         "patterns": [[key, n] for key, n in tally.patterns.items()],

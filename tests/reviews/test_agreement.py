@@ -6,6 +6,7 @@ import json
 import math
 import random
 from fractions import Fraction
+from typing import Any
 
 import hypothesis.strategies as st
 import krippendorff
@@ -322,7 +323,7 @@ def test_order_and_names_change_nothing(table, random_order, names):
 
 # --- The cases of area agreement --------------------------------------------------------------------------------------
 
-EXPECTED = {
+EXPECTED: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "G-01": [("", {"percent": 1.0, "cohen_kappa": None, "krippendorff_alpha": None})],
     "G-02": [("", {"percent": Fraction(8, 10), "cohen_kappa": Fraction(13, 18)})],
     "G-03": [("", {"percent": Fraction(8, 10), "cohen_kappa": Fraction(-1, 9)})],

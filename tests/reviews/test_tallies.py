@@ -99,7 +99,7 @@ def test_what_is_remembered_gives_way_when_another_pair_closes(data_dir: Path) -
         assert sum(tally.suggestions.values()) == number
         assert sum(tally.quarters.values()) == number
     (file,) = (data_dir / "cache" / "tallies").rglob("*.json")
-    file.write_text('{"state": [1, 2, true], "patterns": 7}', "utf-8")
+    file.write_text('{"state": [1, 2, 1], "patterns": 7}', "utf-8")
     assert tallies.tally_of(made.round) == tally
     file.unlink()
     file.parent.rmdir()
