@@ -245,3 +245,29 @@ def test_the_random_stories_reach_every_kind_of_event():
     }
     assert wanted <= set(happened), wanted - set(happened)
     assert ReviewRound.objects.count() == 12
+
+
+@pytest.mark.parametrize(
+    ("place", "instead"),
+    [
+        ("reviews.judging.settle", lambda **_: None),
+        ("reviews.arbitration._close", lambda *_: None),
+        ("reviews.queue.LIVE_STATES", ["open", "waiting", "conflict", "closed"]),
+    ],
+    ids=["an item is not settled", "a decision closes nothing", "a settled pair lives on"],
+)
+def test_a_broken_rule_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, place: str, instead: Any
+) -> None:
+    """Each rule that is taken away breaks a story: the checks after every step are not empty."""
+    monkeypatch.setattr(place, instead)
+
+    def tell() -> None:
+        for seed in range(12):
+            story = Story(seed)
+            for _ in range(60):
+                story.step(story.chance.choice(OPERATIONS))
+                story.check()
+
+    with pytest.raises(AssertionError):
+        tell()
