@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from screening import originals
@@ -103,6 +103,7 @@ class Saver:
     tree: Tree
     again: bool = False
     _files: dict[str, SourceFile] = field(default_factory=dict)
+    _quick: bool = field(default_factory=lambda: _packs_quickly())
 
     def save(self, entries: Sequence[ReadDocument]) -> dict[str, Saved]:
         """Save a batch; the result by place."""
@@ -120,6 +121,9 @@ class Saver:
         self.keep(entry.file for entry in (entries if self.again else fresh))
         now = as_time(timezone.now())
         with transaction.atomic():
+            if self._quick:
+                with connection.cursor() as cursor:
+                    cursor.execute("SET LOCAL default_toast_compression = 'lz4'")
             insert(Document, _FIELDS, [self._values(entry, now) for entry in fresh])
         results = {entry.place: Saved("added") for entry in fresh}
         for entry in entries:
@@ -206,6 +210,18 @@ _FIELDS = (
     "created_at",
 )
 _METADATA = ("source_id", "version", "title", "captured_at", "metadata")
+
+
+def _packs_quickly() -> bool:
+    """Whether the database can pack long texts with LZ4: for a third of the time that PostgreSQL's own way takes."""
+    if connection.vendor != "postgresql":
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 'lz4' = ANY(enumvals) FROM pg_settings WHERE name = 'default_toast_compression'"
+        )
+        row = cursor.fetchone()
+    return bool(row and row[0])
 
 
 def _metadata_of(document: InputDocument) -> tuple[Any, ...]:

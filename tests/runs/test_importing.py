@@ -468,3 +468,18 @@ def test_of_one_person_one_import_is_read_at_a_time(
     assert queue_server.exists(f"rq:job:read_import-{waiting.pk}-try-1")
     importing.run_import(waiting.pk)
     assert Document.objects.count() == 3
+
+
+def test_long_texts_are_packed_quickly_where_postgresql_can(postgres: str, data_dir: Path) -> None:
+    from django.db import connection
+
+    library = importing.get_or_create_collection(slug="青禾")
+    rows = [{"doc_id": "a", "raw": "".join(f"{TEXT}{n}" for n in range(400))}]
+    source = making.folder(data_dir / "in", rows)
+    assert importing.import_path(path=source, collection=library).added == 1
+    assert Document.objects.get().raw == rows[0]["raw"]
+    if not saving._packs_quickly():
+        pytest.skip("this PostgreSQL was built without LZ4")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_column_compression(raw) FROM screening_document")
+        assert cursor.fetchone() == ("lz4",)
