@@ -26,6 +26,9 @@ KINDS: tuple[str, ...] = ("copy", "pasted", "edited", "paraphrased", "unrelated"
 PASTED = 120
 """Characters of an original that are pasted into another text."""
 
+LONG = (("三十一年", "三十二年"), ("七里路", "八里路"), ("一百四十多名", "一百五十多名"))
+"""Edits of the one long text."""
+
 MEGABYTE = 1 << 20
 
 Pair = tuple[str, str]
@@ -101,7 +104,7 @@ def sample() -> tuple[list[InputDocument], dict[Pair, str]]:
         start = (len(text) - PASTED) // 2
         middle = other.index("。") + 1
         variants = {
-            "copy": "\n".join(text[i : i + 38] for i in range(0, len(text), 38)),
+            "copy": _wrapped(text),
             "pasted": other[:middle] + text[start : start + PASTED] + other[middle:],
             "edited": _edited(text, row["edits"]),
             "paraphrased": row["paraphrase"],
@@ -117,7 +120,21 @@ def sample() -> tuple[list[InputDocument], dict[Pair, str]]:
             own = metadata if kind == "edited" else {}
             documents.append(_document(f"{name}/{kind}", variant, own))
             kinds[_pair(f"{name}/original", f"{name}/{kind}")] = kind
+    # One text of several lines and more than 500 characters, for the ways that shorter ones say nothing to.
+    long = "\n".join(others)
+    for kind, text in {
+        "original": long,
+        "copy": _wrapped(long),
+        "edited": _edited(long, LONG),
+    }.items():
+        documents.append(_document(f"long/{kind}", text, {}))
+        if kind != "original":
+            kinds[_pair("long/original", f"long/{kind}")] = kind
     return documents, kinds
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(text[i : i + 38] for i in range(0, len(text), 38))
 
 
 def _edited(text: str, edits: Sequence[Sequence[str]]) -> str:

@@ -15,20 +15,17 @@ from screening.selfcheck import Answer, WayRecord, drifts, run_selfcheck, sample
 
 @pytest.fixture(scope="module")
 def records() -> dict[str, WayRecord]:
-    chosen = {name: way for name, way in ways().items() if name not in ("semantic", "simhash")}
+    chosen = {name: way for name, way in ways().items() if name != "semantic"}
     return {record.way: record for record in run_selfcheck(chosen)}
 
 
 def test_the_sample_has_every_kind_for_every_original():
     documents, kinds = sample()
     originals = [d for d in documents if d.doc_id.endswith("/original")]
-    assert len(originals) == 6
+    assert len(originals) == 7
+    assert len(next(d.raw for d in originals if d.doc_id == "long/original")) > 500
     assert sorted(kinds.values()) == sorted(
-        [
-            kind
-            for kind in ("copy", "pasted", "edited", "paraphrased", "unrelated")
-            for _ in originals
-        ]
+        ["copy", "edited"] * 7 + ["pasted", "paraphrased", "unrelated"] * 6
     )
     assert len({d.doc_id for d in documents}) == len(documents)
     assert {d for pair in kinds for d in pair} <= {d.doc_id for d in documents}
@@ -36,15 +33,17 @@ def test_the_sample_has_every_kind_for_every_original():
 
 def test_each_way_finds_what_it_is_for_and_nothing_unrelated(records):
     assert not [r.way for r in records.values() if r.error]
-    whole = {"copy": 6, "pasted": 6, "edited": 6, "paraphrased": 0, "unrelated": 0}
+    whole = {"copy": 7, "pasted": 6, "edited": 7, "paraphrased": 0, "unrelated": 0}
     assert records["default"].found == whole
     assert records["windows"].found == whole
-    assert records["exact"].found == dict.fromkeys(whole, 0) | {"copy": 6}
+    assert records["exact"].found == dict.fromkeys(whole, 0) | {"copy": 7}
     assert records["doc_number"].found["edited"] == 2
     assert records["passages"].found["pasted"] == 6
-    assert records["minhash"].found["edited"] == 6
+    assert records["minhash"].found["edited"] == 7
     assert records["fragments"].found["pasted"] == 6
-    assert records["seen"].counts["seen"] == 6
+    assert records["seen"].counts["seen"] == 7
+    assert records["simhash"].found["edited"] == records["lines"].found["edited"] == 1
+    assert records["bloom"].counts["seen_texts"] == 7
     assert records["seen"].pairs == 0
 
 

@@ -24,7 +24,7 @@ def test_the_ways_stand_side_by_side_and_drift_is_named(site: Site) -> None:
     checking.write(checking.ACCEPTED, list(run_selfcheck(way)))
     checking.write(checking.LAST, list(run_selfcheck(way)))
     page = client.get(address).content.decode()
-    assert "1 / 6" in page
+    assert "1 / 7" in page
     assert "结果与采纳的记录一致" in page
     found.clear()
     checking.write(checking.LAST, list(run_selfcheck(way)))
