@@ -81,8 +81,11 @@ def lines(
             continue
         way = " ".join(f"{_x(x)},{_y(y)}" for x, y in known)
         parts.append(format_html('<polyline class="curve curve-{}" points="{}"/>', number % 4, way))
-        x, y = known[len(known) // 2]
-        parts.append(_text(_x(x), f"{float(_y(y)) - 6:.1f}", "middle", name))
+        # Each curve bears its name at another place, and inside the frame: curves that meet are told apart.
+        x, y = known[len(known) * (number + 1) // (len(series) + 1)]
+        anchor = "end" if x > 0.85 else "start" if x < 0.15 else "middle"
+        above = float(_y(y)) - 6
+        parts.append(_text(_x(x), f"{above if above > TOP + 8 else above + 22:.1f}", anchor, name))
     parts += [
         format_html('<circle class="dot" cx="{}" cy="{}" r="4"/>', _x(x), _y(y))
         for x, y in dots
@@ -95,21 +98,21 @@ def histogram(
     rows: Mapping[str, Sequence[int]], names: Mapping[str, object], title: str, *, x_name: str
 ) -> SafeString:
     """Counts in equal bins from 0 to 1, one band of bars for each row; every band has its own name."""
-    band = 46
+    band, left = 46, 96
     height = TOP + band * len(rows) + BOTTOM
     most = max((max(row, default=0) for row in rows.values()), default=0) or 1
     parts: list[SafeString] = []
     for number, (label, row) in enumerate(rows.items()):
         base = TOP + band * (number + 1)
-        step = (WIDTH - LEFT - RIGHT) / max(1, len(row))
-        parts.append(_text(LEFT - 6, base - 4, "end", names.get(label, label)))
+        step = (WIDTH - left - RIGHT) / max(1, len(row))
+        parts.append(_text(left - 6, base - 4, "end", names.get(label, label)))
         for place, count in enumerate(row):
             tall = (band - 8) * count / most
             parts.append(
                 format_html(
                     '<rect class="bar tone-{}" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>',
                     label,
-                    f"{LEFT + place * step + 0.5:.1f}",
+                    f"{left + place * step + 0.5:.1f}",
                     f"{base - tall:.1f}",
                     f"{step - 1:.1f}",
                     f"{tall:.1f}",
@@ -119,21 +122,21 @@ def histogram(
         parts.append(
             format_html(
                 '<line class="axis" x1="{}" y1="{}" x2="{}" y2="{}"/>',
-                LEFT,
+                left,
                 base,
                 WIDTH - RIGHT,
                 base,
             )
         )
     foot = height - BOTTOM + 16
-    parts += [_text(LEFT, foot, "start", "0"), _text(WIDTH - RIGHT, foot, "end", "1")]
-    parts.append(_text((LEFT + WIDTH - RIGHT) // 2, foot + 16, "middle", x_name))
+    parts += [_text(left, foot, "start", "0"), _text(WIDTH - RIGHT, foot, "end", "1")]
+    parts.append(_text((left + WIDTH - RIGHT) // 2, foot + 16, "middle", x_name))
     return frame(parts, title, height=height)
 
 
 def bars(rows: Sequence[tuple[object, int]], title: str) -> SafeString:
     """Horizontal bars, one for each (name, count), against the greatest of them: a funnel."""
-    step, start = 28, 190
+    step, start = 28, 232
     most = max((count for _, count in rows), default=0) or 1
     parts: list[SafeString] = []
     for number, (name, count) in enumerate(rows):

@@ -184,9 +184,9 @@ def _pace(name: str, tenths: Counter[int]) -> Pace:
 
 
 def figure(measure: Measure) -> str:
-    """``0.743 (0.61 – 0.85)``, or 未定义 with the reason, in the active language."""
+    """``0.743 (0.61 – 0.85)``, or the reason why there is none (“未定义：…”), in the active language."""
     if measure.value is None:
-        return _("undefined: %(reason)s") % {"reason": _(measure.reason)}
+        return _(measure.reason)
     if measure.low is None or measure.high is None:
         return f"{measure.value:.3f}"
     return f"{measure.value:.3f} ({measure.low:.3f} – {measure.high:.3f})"

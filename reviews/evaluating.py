@@ -160,7 +160,7 @@ def look(
     """
     if not reason.strip():
         raise EvaluationError(REASON_MISSING, code="reason")
-    subject = {"subject_type": "label_set", "subject_id": label_set.pk}
+    subject: dict[str, Any] = {"subject_type": "label_set", "subject_id": label_set.pk}
     data: dict[str, Any] = {"run": run.pk, "part": part, "reason": reason.strip()[:500]}
     if part == "acceptance":
         if criterion is None:

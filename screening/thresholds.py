@@ -67,7 +67,7 @@ def scored(result: ScreeningResult, labels: Iterable[LabelledPair]) -> list[Scor
     family = families((a, b, label) for (a, b), label in named.items())
     pairs = []
     for (a, b), label in named.items():
-        score, suggestion = found.get((a, b), (None, ""))
+        score, suggestion = found.get((a, b)) or (None, "")
         one, other = documents[number[a]], documents[number[b]]
         source, language = (
             _both(one.source_id, other.source_id),
