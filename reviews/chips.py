@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
 
 from screening.evidence.diff.words import tokenizer
 from screening.evidence.facts import FactChange
 from screening.models import Document
+from screening.names import FACT_NAMES
 
+LAST = {"body": 1, "article_number": 2}
+"""Kinds that decide least come last: an article put in near the front renumbers a hundred others."""
 QUOTE = 40
 """Characters of a passage that its chip shows."""
 _AHEAD = 24
@@ -18,6 +25,64 @@ _FRESH = frozenset("。！？；\n\r")
 _OPENING = frozenset("《“‘「『〔（【(\"'[<¥￥$€£-+")
 _HEAD = re.compile(r"^[\s#*>（(]*$")
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?![\d.])")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact change as shown, with every place where it occurs.
+
+    ``places`` are code points of the canonical left and right raw text: (left start, left end, right start, right end).
+    """
+
+    kind: str
+    name: str
+    first: str
+    last: str
+    places: tuple[tuple[int | None, int | None, int | None, int | None], ...]
+    shifted: bool = False
+    """Articles that merely count on: one entry for all of them."""
+
+    @property
+    def spots(self) -> str:
+        """The places for the page's script: four numbers with commas, empty for none, places with semicolons."""
+        return ";".join(
+            ",".join("" if n is None else str(n) for n in place) for place in self.places
+        )
+
+
+def in_order(first: Any, last: Any, sides: str) -> Any:
+    """Two things of the canonical sides in the order in which ``sides`` shows them."""
+    return (first, last) if sides == "lr" else (last, first)
+
+
+def facts_listed(changes: Sequence[FactChange], left: str, right: str, sides: str) -> list[Fact]:
+    """The fact changes, what decides most first; one that recurs with the same words is one entry with its places."""
+    places: dict[tuple[str, str, str], list[Any]] = {}
+    shifted = shifts(changes, left, right)
+    folded = set(shifted)
+    for change in changes:
+        if change in folded:
+            continue
+        one = _surface(left, change.left_start, change.left_end, change.left)
+        other = _surface(right, change.right_start, change.right_end, change.right)
+        spot = (change.left_start, change.left_end, change.right_start, change.right_end)
+        places.setdefault((change.kind, *in_order(one, other, sides)), []).append(spot)
+    facts = [
+        Fact(kind, str(FACT_NAMES.get(kind, kind)), first, last, tuple(spots))
+        for (kind, first, last), spots in places.items()
+    ]
+    if shifted:
+        spots = tuple((c.left_start, c.left_end, c.right_start, c.right_end) for c in shifted)
+        facts.append(Fact("article_number", str(_("Articles renumbered")), "", "", spots, True))
+    return sorted(facts, key=lambda fact: (fact.shifted, LAST.get(fact.kind, 0)))
+
+
+def _surface(raw: str, start: int | None, end: int | None, value: str | None) -> str:
+    """The fact as the text writes it: an editor looks for the words, not for our canonical value."""
+    if start is None or end is None:
+        return value or ""
+    text = " ".join(raw[start:end].split())
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def quote(raw: str, start: int, end: int) -> str:

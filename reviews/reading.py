@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext as _
 
-from reviews.chips import earlier, quote, shifts
+from reviews.chips import Fact, earlier, facts_listed, in_order, quote
 from reviews.elsewhere import Known, known_passages
 from reviews.labels import Label
 from reviews.models import ReviewItem
@@ -30,27 +30,6 @@ WHOLE = 0.5
 """From this containment on whole texts are compared for facts, as in a run."""
 LONG_TEXT = 1_500
 """Characters from which equal paragraphs start out folded, if most of the text is equal."""
-
-LAST = {"body": 1, "article_number": 2}
-"""Kinds that decide least come last: an article put in near the front renumbers a hundred others."""
-
-FACT_NAMES = {
-    "date": gettext_lazy("Date"),
-    "number": gettext_lazy("Number"),
-    "frequency": gettext_lazy("Frequency"),
-    "duration": gettext_lazy("Time limit"),
-    "money": gettext_lazy("Money"),
-    "unit": gettext_lazy("Unit"),
-    "percent": gettext_lazy("Percentage"),
-    "document_number": gettext_lazy("Document number"),
-    "article_number": gettext_lazy("Article number"),
-    "negation": gettext_lazy("Negation"),
-    "modality": gettext_lazy("May or must"),
-    "condition": gettext_lazy("Condition"),
-    "conclusion": gettext_lazy("Conclusion"),
-    "body": gettext_lazy("Body"),
-    "style": gettext_lazy("Way of writing"),
-}
 
 CHECKS: tuple[tuple[str, Any, frozenset[str]], ...] = (
     ("date", gettext_lazy("Dates"), frozenset({"date", "duration"})),
@@ -109,29 +88,6 @@ class Line:
     @property
     def differs(self) -> bool:
         return self.first != self.last
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A fact change as shown, with every place where it occurs.
-
-    ``places`` are code points of the canonical left and right raw text: (left start, left end, right start, right end).
-    """
-
-    kind: str
-    name: str
-    first: str
-    last: str
-    places: tuple[tuple[int | None, int | None, int | None, int | None], ...]
-    shifted: bool = False
-    """Articles that merely count on: one entry for all of them."""
-
-    @property
-    def spots(self) -> str:
-        """The places for the page's script: four numbers with commas, empty for none, places with semicolons."""
-        return ";".join(
-            ",".join("" if n is None else str(n) for n in place) for place in self.places
-        )
 
 
 @dataclass(frozen=True)
@@ -302,13 +258,13 @@ def reading_of(
     left, right = item.pair.left, item.pair.right
     rendered = _rendered(left.raw, right.raw, sides, get_language())
     changes = facts_of(item)
-    facts = _facts(changes, left.raw, right.raw, sides)
+    facts = facts_listed(changes, left.raw, right.raw, sides)
     kin = rendered.equal_share < KIN
     wish = only_shared if kin else only
     long = max(left.chars, right.chars) > LONG_TEXT and not KIN <= rendered.equal_share <= 0.7
     return Reading(
         sides=sides,
-        documents=_in_order(*_both(left, right), sides),
+        documents=in_order(*_both(left, right), sides),
         brief=_metadata(left, right, sides, brief=True),
         metadata=_metadata(left, right, sides, brief=False),
         html=rendered.html,
@@ -327,10 +283,6 @@ def reading_of(
         notes=[*_partly(item), *_facts_left_out(facts), *_notes(left, right)],
         scores=_scores(item) if scores else [],
     )
-
-
-def _in_order(first: Any, last: Any, sides: str) -> Any:
-    return (first, last) if sides == "lr" else (last, first)
 
 
 def _both(left: Document, right: Document) -> tuple[Shown, Shown]:
@@ -365,7 +317,7 @@ def _metadata(left: Document, right: Document, sides: str, *, brief: bool) -> li
 
 
 def _line(name: str, values: list[str], sides: str, *, named: bool = False) -> Line:
-    first, last = _in_order(values[0], values[1], sides)
+    first, last = in_order(values[0], values[1], sides)
     return Line(name, first, last, named)
 
 
@@ -373,35 +325,6 @@ def _value(document: Document, key: str) -> str:
     value = str(getattr(document, key, None) or document.metadata.get(key) or "")
     # A point in time is read as a day and a minute; nobody compares its offset.
     return f"{value[:10]} {value[11:16]}" if MOMENT.match(value) else value
-
-
-def _facts(changes: list[FactChange], left: str, right: str, sides: str) -> list[Fact]:
-    """The fact changes, what decides most first; one that recurs with the same words is one entry with its places."""
-    places: dict[tuple[str, str, str], list[Any]] = {}
-    shifted = shifts(changes, left, right)
-    for change in changes:
-        if change in shifted:
-            continue
-        one = _surface(left, change.left_start, change.left_end, change.left)
-        other = _surface(right, change.right_start, change.right_end, change.right)
-        spot = (change.left_start, change.left_end, change.right_start, change.right_end)
-        places.setdefault((change.kind, *_in_order(one, other, sides)), []).append(spot)
-    facts = [
-        Fact(kind, str(FACT_NAMES.get(kind, kind)), first, last, tuple(spots))
-        for (kind, first, last), spots in places.items()
-    ]
-    if shifted:
-        spots = tuple((c.left_start, c.left_end, c.right_start, c.right_end) for c in shifted)
-        facts.append(Fact("article_number", str(_("Articles renumbered")), "", "", spots, True))
-    return sorted(facts, key=lambda fact: (fact.shifted, LAST.get(fact.kind, 0)))
-
-
-def _surface(raw: str, start: int | None, end: int | None, value: str | None) -> str:
-    """The fact as the text writes it: an editor looks for the words, not for our canonical value."""
-    if start is None or end is None:
-        return value or ""
-    text = " ".join(raw[start:end].split())
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _passages(item: ReviewItem, left: str, right: str, rendered: Rendered) -> list[Passage]:

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from reviews import queue, reading
-from reviews.chips import earlier, quote, shifts
+from reviews.chips import earlier, facts_listed, quote, shifts
 from reviews.models import ReviewItem, ReviewSlot
 from screening.evidence.facts import fact_changes
 from tests.pair import texts
@@ -52,7 +52,7 @@ def test_articles_that_count_on_are_one_entry_and_another_reference_is_not() -> 
         ("第2条", "第3条"),
         ("第4条", "第5条"),
     ]
-    desk_facts = reading._facts(list(changes), OLD, NEW, "lr")
+    desk_facts = facts_listed(changes, OLD, NEW, "lr")
     numbers = [fact for fact in desk_facts if fact.kind == "article_number"]
     assert [(f.shifted, f.first, f.last, len(f.places)) for f in numbers] == [
         (False, "第一条", "第三条", 1),
