@@ -49,6 +49,12 @@ CHANNEL_ADVICE = {
     "lines": _(
         "For pages of websites: names the lines that a source repeats more than six times, and finds texts that share rarer lines."
     ),
+    "semantic": _(
+        "For short texts about events, where paraphrase is the question. Needs the extra of that name; the weakest evidence, listed last."
+    ),
+    "bloom": _(
+        "Counts how many texts and paragraphs stand in an earlier text too, for the figures of the run. Makes no pair."
+    ),
 }
 """When to switch on a channel that is off by default; these are offered beside the preset."""
 

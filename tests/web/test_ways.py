@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from screening import checking, importing, runs
 from screening.config import ScreeningConfig
+from screening.models import ScreeningRun
 from screening.selfcheck import Answer, run_selfcheck
 from tests.runs import making
 from tests.screening.making import prose
@@ -33,7 +34,7 @@ def test_the_ways_stand_side_by_side_and_drift_is_named(site: Site) -> None:
 
 
 @pytest.fixture
-def run(site: Site, tmp_path: Path) -> runs.ScreeningRun:
+def run(site: Site, tmp_path: Path) -> ScreeningRun:
     core = prose(1, 130)
     rows = [
         {"doc_id": "a", "raw": prose(2, 40) + core, "title": "<b>甲</b>"},
@@ -46,7 +47,7 @@ def run(site: Site, tmp_path: Path) -> runs.ScreeningRun:
 
 
 def test_a_run_lists_its_repeated_passages_with_their_places(
-    site: Site, run: runs.ScreeningRun, monkeypatch: pytest.MonkeyPatch
+    site: Site, run: ScreeningRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = site.client(site.auditor)
     address = reverse("screening:run-fragments", args=[run.pk])
