@@ -67,13 +67,24 @@ def scored(result: ScreeningResult, labels: Iterable[LabelledPair]) -> list[Scor
     family = families((a, b, label) for (a, b), label in named.items())
     pairs = []
     for (a, b), label in named.items():
-        score, suggestion = found.get((a, b)) or (None, "")
+        seen = found.get((a, b))
         one, other = documents[number[a]], documents[number[b]]
         source, language = (
             _both(one.source_id, other.source_id),
             _both(_language(one), _language(other)),
         )
-        pairs.append(Scored(a, b, label, family.get(a, a), score, suggestion, source, language))
+        pairs.append(
+            Scored(
+                a,
+                b,
+                label,
+                family.get(a, a),
+                seen[0] if seen else None,
+                seen[1] if seen else "",
+                source,
+                language,
+            )
+        )
     return pairs
 
 

@@ -95,6 +95,14 @@ def test_reasons_name_the_evidence() -> None:
     assert codes == {"citation": "one_passage", "template": "scattered"}
 
 
+def test_on_composed_pairs_that_it_was_not_made_with() -> None:
+    from tests.bench import bench_suggestion as bench
+
+    assert not set(bench.OWN_SEEDS) & set(bench.LEARNED_SEEDS)
+    score, wrong = bench.on_own_pairs(bench.OWN_SEEDS[0])
+    assert score >= 0.9, wrong
+
+
 @pytest.mark.slow
 def test_on_public_pairs_by_family(shared: Path) -> None:
     from tests.bench import bench_suggestion as bench
