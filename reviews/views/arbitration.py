@@ -21,8 +21,9 @@ from reviews import arbitration
 from reviews.errors import ReviewError
 from reviews.items import PairView, is_swapped
 from reviews.models import CauseCode, Judgment, Opinion, ReviewItem, ReviewRound, RoundMember
+from reviews.rounds import pairs_in
 from reviews.views import answers
-from reviews.views.items import draft_key, frame, item_for, item_page, pairs_in, read_pair
+from reviews.views.items import draft_key, frame, item_for, item_page, read_pair
 
 REFUSED_STATUS = {"decided_meanwhile": 409, "opinion_given": 409, "not_in_conflict": 409}
 KEYS = ("A", "B")

@@ -191,6 +191,7 @@ def lists(
     }  # fmt: skip
     found: dict[str, Any] = {}
     for name, (who, address) in pages.items():
+        clients[who].get(address)  # modules and templates are loaded once in the life of a process
         taken = []
         for _ in range(repeat):
             reset_queries()

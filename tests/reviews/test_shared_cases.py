@@ -160,7 +160,9 @@ def test_q_05_pages_neither_repeat_nor_omit(cases: dict[str, Any]) -> None:
         pages = [admin.get(f"{address}&page={n}").content.decode() for n in (1, 2, 3)]
         found = [key for page in pages for key in dict.fromkeys(re.findall(link, page))]
         assert len(found) == len(set(found)) == number, address
-    api, after, ranks = Api(w.admin), 0, []
+    api = Api(w.admin)
+    after: int | None = 0
+    ranks: list[int] = []
     while after is not None:
         page = api.get(f"/runs/{w.run.pk}/candidates?limit=50&after={after}").json()
         ranks += [row["rank"] for row in page["candidates"]]
