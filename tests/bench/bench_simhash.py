@@ -10,6 +10,7 @@ figures to read.
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import json
 import sys
@@ -123,8 +124,7 @@ def speed() -> None:
     if importlib.util.find_spec("simhash") is None:
         print("package simhash: not installed, no ratio")
         return
-    from simhash import Simhash
-
+    Simhash = importlib.import_module("simhash").Simhash
     peer, theirs = cpu(lambda: [Simhash(Counter(row)).value for row in words])
     hold("fingerprints equal to the package", theirs == values[:100].tolist(), "d", least=1)
     ratio = peer / 100 * len(texts) / took

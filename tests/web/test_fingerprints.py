@@ -58,6 +58,7 @@ def test_a_candidate_shows_bits_ratio_words_and_windows(site: Site, tmp_path: Pa
         return found, client.get(address).content.decode()
 
     near, page = page_of(inner, edited)
+    assert near.fingerprints is not None
     assert near.fingerprints["ratio"] == Indel.normalized_similarity(inner, edited)
     assert f"{near.simhash_distance} <small>/ 64</small>" in page
     assert "正文精确相似比" in page
@@ -68,6 +69,7 @@ def test_a_candidate_shows_bits_ratio_words_and_windows(site: Site, tmp_path: Pa
     assert "权重最大的词" in page
     assert "最接近的窗口" not in page
     embedded, page = page_of(text, inner)
+    assert embedded.fingerprints is not None
     assert embedded.fingerprints["window_distance"] == 0
     assert "最接近的窗口" in page
 
