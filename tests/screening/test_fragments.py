@@ -192,3 +192,34 @@ def test_the_command_writes_fragments_for_programs_and_for_people(tmp_path):
     assert (out / "fragments.jsonl").read_text("utf-8") == ""
     with pytest.raises(CommandError, match="zz"):
         call_command("fragments", str(folder), out=str(out), only=["zz"], stdout=StringIO())
+
+
+def test_the_public_cases_of_fragments_have_their_raw_places(shared):
+    lines = (shared / "cases" / "cases.jsonl").read_text("utf-8").splitlines()
+    checked = 0
+    for case in (c for c in map(json.loads, lines) if c["area"] == "fragment"):
+        given, expected = case["input"], case["expected"]
+        texts = documents([given["A"], given["B"]])
+        least = given.get("min_fragment", 10)
+        across = [f for f in find_fragments(texts, least=least) if f.documents == 2]
+        spans = [
+            [[p.start, p.end] for p in f.places if p.document == d]
+            for f in across[:1]
+            for d in (0, 1)
+        ]
+        if "raw_span_A" in expected:
+            assert spans == [[expected["raw_span_A"]], [expected["raw_span_B"]]], case["id"]
+            checked += 1
+        if "longest_shared_normalised" in expected:
+            assert across[0].length == expected["longest_shared_normalised"], case["id"]
+        if "longest_common_substring" in expected:
+            start, end = (
+                expected["start_A"],
+                expected["start_A"] + expected["longest_common_substring"],
+            )
+            # signs that begin the common string belong to no normalised passage
+            text = given["A"][start:end]
+            place = across[0].places[0]
+            assert given["A"][place.start : place.end] == text.lstrip("，。；")
+            checked += 1
+    assert checked >= 3
