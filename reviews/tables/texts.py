@@ -98,6 +98,8 @@ def _resource(name: str, facts: FileFacts) -> dict[str, Any]:
         "bytes": facts.size,
         "hash": f"sha256:{facts.sha256}",
     }
+    if facts.rows == 0 and name.endswith(".jsonl"):
+        resource["type"] = "file"  # Frictionless takes rows for granted where there should be any
     if name == "final.data.csv":
         resource |= {"profile": "tabular-data-resource", "schema": _final_schema()}
     if name == "relations.csv":

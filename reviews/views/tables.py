@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -121,7 +122,7 @@ def _verify(request: HttpRequest) -> HttpResponse:
 
 
 @contextmanager
-def _as_path(file: UploadedFile) -> Iterator[Path]:
+def _as_path(file: UploadedFile[Any]) -> Iterator[Path]:
     """The uploaded file on the disk, where it already lies if it is large."""
     if isinstance(file, TemporaryUploadedFile):
         yield Path(file.temporary_file_path())
