@@ -24,6 +24,7 @@ _STOP = re.compile(r"[。！？；：，、\n\r]\s*|(?<=条)\s")
 _FRESH = frozenset("。！？；\n\r")
 _OPENING = frozenset("《“‘「『〔（【(\"'[<¥￥$€£-+")
 _HEAD = re.compile(r"^[\s#*>（(]*$")
+_RULE = re.compile(r"(?:第[\d零〇一二三四五六七八九十百千两]+(?:[编章节条款项目]|之[一二三四五六七八九十])+)+")
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?![\d.])")
 
 
@@ -68,13 +69,20 @@ def facts_listed(changes: Sequence[FactChange], left: str, right: str, sides: st
         spot = (change.left_start, change.left_end, change.right_start, change.right_end)
         places.setdefault((change.kind, *in_order(one, other, sides)), []).append(spot)
     facts = [
-        Fact(kind, str(FACT_NAMES.get(kind, kind)), first, last, tuple(spots))
+        Fact(kind, _name(kind, first, last), first, last, tuple(spots))
         for (kind, first, last), spots in places.items()
     ]
     if shifted:
         spots = tuple((c.left_start, c.left_end, c.right_start, c.right_end) for c in shifted)
         facts.append(Fact("article_number", str(_("Articles renumbered")), "", "", spots, True))
     return sorted(facts, key=lambda fact: (fact.shifted, LAST.get(fact.kind, 0)))
+
+
+def _name(kind: str, first: str, last: str) -> str:
+    """What a fact is called; a rule that only one side refers to is no number in an editor's eyes."""
+    if kind == "number" and any(_RULE.fullmatch(words) for words in (first, last)):
+        kind = "article_number"
+    return str(FACT_NAMES.get(kind, kind))
 
 
 def _surface(raw: str, start: int | None, end: int | None, value: str | None) -> str:

@@ -11,7 +11,8 @@ from django.urls import reverse
 from reviews import queue, reading
 from reviews.chips import earlier, facts_listed, quote, shifts
 from reviews.models import ReviewItem, ReviewSlot
-from screening.evidence.facts import fact_changes
+from screening.evidence.facts import FactChange, fact_changes
+from screening.names import FACT_NAMES
 from tests.pair import texts
 from tests.pair.desk import Desk, signed_in
 
@@ -125,3 +126,12 @@ def test_the_other_script_is_compared_whole_and_nothing_is_folded_where_nothing_
     assert not shown.partly
     assert shown.changes == 0
     assert not shown.only
+
+
+@pytest.mark.parametrize(
+    ("surface", "name"), [("第十三条", "article_number"), ("第3条第二款", "article_number"), ("第十三名", "number"), ("13", "number")]
+)
+def test_a_rule_that_one_side_refers_to_is_not_called_a_number(surface: str, name: str) -> None:
+    change = FactChange("number", surface, None, 0, len(surface), None, None)
+    (fact,) = facts_listed([change], surface, "", "lr")
+    assert (fact.kind, fact.name) == ("number", str(FACT_NAMES[name]))
