@@ -413,7 +413,7 @@ import resource, sys, time
 from pathlib import Path
 from screening.intake.reading import read_path
 from screening.documents import Refusal
-import screening.intake.docx, docx
+import screening.intake.docx
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 entries = list(read_path(Path(sys.argv[1])))
