@@ -31,7 +31,7 @@ Array = NDArray[Any]
 class Kept:
     """What earlier runs kept under one fingerprint. Texts ("classes") are numbered over all parts, in their order.
 
-    ``row_of`` finds a raw text by its SHA-256; row r's normalised characters have their raw offsets in
+    ``row_of`` finds a raw text by its SHA-256 in hex; row r's normalised characters have their raw offsets in
     ``offsets[row_part[r]][row_start[r]:][:row_length[r]]`` and are class ``row_class[r]`` (-1: nothing to compare).
     Class c is ``points[class_part[c]][class_start[c]:][:class_length[c]]``; ``changed[c]``: script folding changes it.
     ``pairs`` (rising) are pairs of classes whose ``scores`` (shared, size of low, size of high) and ``folded``
@@ -40,7 +40,7 @@ class Kept:
 
     generation: int
     parts: Sequence[Part]
-    row_of: dict[bytes, int]
+    row_of: dict[str, int]
     row_part: Ints
     row_start: Ints
     row_length: Ints
@@ -64,7 +64,7 @@ class Kept:
         return cls(
             generation,
             parts,
-            {key: row for row, key in enumerate(digests_of(keys))},
+            {key: row for row, key in enumerate(_hex(keys))},
             *_places([p["row_lengths"] for p in parts]),
             _joined([p["row_classes"] for p in parts]),
             *_places([p["class_lengths"] for p in parts]),
@@ -78,12 +78,13 @@ class Kept:
     def rows(self, documents: Sequence[InputDocument]) -> Ints:
         """The rows of these raw texts, -1 where they are new."""
         find = self.row_of.get
-        return np.array([find(raw_key(d), -1) for d in documents], dtype=np.int64)
+        keys = [d.raw_sha256 or raw_key(d) for d in documents]
+        return np.array([find(key, -1) for key in keys], dtype=np.int64)
 
-    def signatures(self, k: int, num_perm: int) -> tuple[NDArray[np.uint32], Ints, Ints]:
+    def signatures(self, k: int) -> tuple[NDArray[np.uint32], Ints, Ints]:
         """All stored signatures for ``k``, and of each class the row of its text and of its folded text (-1: none)."""
-        none = np.empty((0, num_perm), dtype=np.uint32)
-        rows = np.concatenate([none, *(p[f"signatures_{k}"] for p in self.parts)])
+        stored = [p[f"signatures_{k}"] for p in self.parts]
+        rows = stored[0] if len(stored) == 1 else np.concatenate(stored)
         plain, folded, first = [], [], 0
         for part in self.parts:
             changed = part["changed"].astype(bool)
@@ -158,15 +159,16 @@ def pack_grown(
         length,
         digests_of(digests),
         folding=config.fold_script,
+        kept_row=rows,
         kept_class=np.where(old, used, -1),
     )
 
 
-def raw_key(document: InputDocument) -> bytes:
-    """SHA-256 of a raw text; that on record where there is one."""
+def raw_key(document: InputDocument) -> str:
+    """SHA-256 of a raw text in hex; that on record where there is one."""
     if document.raw_sha256:
-        return bytes.fromhex(document.raw_sha256)
-    return hashlib.sha256(document.raw.encode("utf-8", "surrogatepass")).digest()
+        return document.raw_sha256
+    return hashlib.sha256(document.raw.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _numbers(fresh: Corpus, kept: Kept) -> Ints:
@@ -215,7 +217,7 @@ def keep(
     """Add to the store what this run found out; everything anew once there are many parts or much is out of use."""
     if len(corpus.offsets) > MOST:
         return
-    rows = kept.rows(corpus.documents)
+    rows = corpus.kept_row.copy() if kept.parts else np.full(len(corpus.documents), -1)
     added = False
     if len(kept.parts) < PARTS and not _mostly_gone(kept, rows):
         part = _part(corpus, matcher, rows, kept)
@@ -239,7 +241,7 @@ def _part(corpus: Corpus, matcher: Matcher, rows: Ints, kept: Kept) -> Part:
     numbers = corpus.kept_class.copy() if kept.parts else np.full(corpus.size, -1, dtype=np.int64)
     classes = np.flatnonzero(numbers < 0)
     numbers[classes] = len(kept.class_length) + np.arange(len(classes))
-    keys: dict[bytes, int] = {}
+    keys: dict[str, int] = {}
     for d in np.flatnonzero(rows < 0).tolist():
         keys.setdefault(raw_key(corpus.documents[d]), d)
     docs = np.fromiter(keys.values(), dtype=np.int64, count=len(keys))
@@ -247,7 +249,7 @@ def _part(corpus: Corpus, matcher: Matcher, rows: Ints, kept: Kept) -> Part:
     class_of = corpus.class_of[docs].astype(np.int64)
     zeros = np.zeros(len(docs), dtype=np.int64)
     part: dict[str, Array] = {
-        "row_keys": as_digests(list(keys)),
+        "row_keys": as_digests([bytes.fromhex(key) for key in keys]),
         "row_lengths": lengths,
         "offsets": gathered([corpus.offsets], zeros, corpus.doc_bounds[docs], lengths),
         "row_classes": np.where(class_of >= 0, numbers[class_of], -1),
@@ -318,6 +320,12 @@ def _no_digests() -> NDArray[np.uint8]:
 def as_digests(values: Sequence[bytes]) -> NDArray[np.uint8]:
     """Digests as rows of bytes."""
     return np.frombuffer(b"".join(values), dtype=np.uint8).reshape(-1, DIGEST)
+
+
+def _hex(rows: NDArray[np.uint8]) -> list[str]:
+    """Rows of bytes as digests in hex."""
+    text = rows.tobytes().hex()
+    return [text[at : at + 2 * DIGEST] for at in range(0, len(text), 2 * DIGEST)]
 
 
 def digests_of(rows: NDArray[np.uint8]) -> list[bytes]:

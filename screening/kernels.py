@@ -128,17 +128,17 @@ def shingle_keys(
     packed: bool,
     lo: int,
     hi: int,
-    key_bounds: Any,
+    places: Any,
     keys: Any,
 ) -> None:
-    """A 64-bit key for every window of ``k`` symbols of ``entries[lo:hi]``.
+    """A 64-bit key for every window of ``k`` symbols of ``entries[lo:hi]``; entry e's go to ``keys[places[e, 0]:places[e, 1]]``.
 
     ``packed`` (code points, k <= 3): 21 bits a symbol, so keys are equal exactly when windows are. Otherwise a
     64-bit hash of the window.
     """
     for n in range(lo, hi):
         d = entries[n]
-        o = key_bounds[d]
+        o = places[d, 0]
         for i in range(bounds[d], bounds[d + 1] - k + 1):
             keys[o] = window_key(symbols, i, k, packed)
             o += 1
@@ -163,7 +163,7 @@ def fmix32(h: Any) -> Any:
 
 @kernel
 def sign(
-    keys: Any, key_bounds: Any, entries: Any, a: Any, b: Any, lo: int, hi: int, rows: Any
+    keys: Any, places: Any, entries: Any, a: Any, b: Any, lo: int, hi: int, rows: Any
 ) -> None:
     """MinHash values of ``entries[lo:hi]`` under the permutations h -> a * h + b (mod 2**32), as datasketch's scheme affine32."""
     perms = a.shape[0]
@@ -171,7 +171,7 @@ def sign(
         d = entries[x]
         row = rows[d]
         row[:] = np.uint32(0xFFFFFFFF)
-        i, end = key_bounds[d], key_bounds[d + 1]
+        i, end = places[d, 0], places[d, 1]
         # Four shingles a pass: the row is read and written a quarter as often, and the loop stays one of vectors.
         while i + 4 <= end:
             h0 = fmix32(shingle_hash32(keys[i]))
@@ -193,11 +193,11 @@ def sign(
 
 
 @kernel
-def sort_slices(keys: Any, key_bounds: Any, entries: Any, lo: int, hi: int, sizes: Any) -> None:
+def sort_slices(keys: Any, places: Any, entries: Any, lo: int, hi: int, sizes: Any) -> None:
     """Sort the keys of each entry and move its distinct ones to the front; ``sizes`` tells how many there are."""
     for x in range(lo, hi):
         d = entries[x]
-        start, end = key_bounds[d], key_bounds[d + 1]
+        start, end = places[d, 0], places[d, 1]
         keys[start:end].sort()
         o = start
         for i in range(start, end):
@@ -280,12 +280,12 @@ def group_pairs(docs: Any, ends: Any, cap: int, out: Any) -> int:
 
 @kernel
 def intersect_sorted(
-    keys: Any, key_bounds: Any, sizes: Any, left: Any, right: Any, lo: int, hi: int, out: Any
+    keys: Any, places: Any, sizes: Any, left: Any, right: Any, lo: int, hi: int, out: Any
 ) -> None:
     """Number of keys that two sorted distinct slices share."""
     for p in range(lo, hi):
-        i = key_bounds[left[p]]
-        j = key_bounds[right[p]]
+        i = places[left[p], 0]
+        j = places[right[p], 0]
         i_end = i + sizes[left[p]]
         j_end = j + sizes[right[p]]
         same = 0
@@ -904,7 +904,7 @@ def first_shared(
     k: int,
     packed: bool,
     keys: Any,
-    key_bounds: Any,
+    places: Any,
     sizes: Any,
     shown: int,
     lo: int,
@@ -915,7 +915,7 @@ def first_shared(
     met = np.empty(shown, dtype=np.uint64)
     for p in range(lo, hi):
         d, e = left[p], right[p]
-        start, size = key_bounds[e], sizes[e]
+        start, size = places[e, 0], sizes[e]
         found = 0
         for i in range(bounds[d], bounds[d + 1] - k + 1):
             if found == shown:

@@ -132,17 +132,15 @@ class Matcher:
         """Compute the signatures of every space, but for those that an earlier run kept."""
         config = self.config
         for space in self.spaces:
-            entries, rows = self._kept_signatures(space.k)
-            self.rows.append(
-                sign(space, config.num_perm, config.seed, self.threads, known=(entries, rows))
-            )
-            self.signed += len(self.text_of) - len(entries)
+            known = self._kept_signatures(space.k)
+            self.rows.append(sign(space, config.num_perm, config.seed, self.threads, known))
+            self.signed += len(self.text_of) if known is None else int((known[1] < 0).sum())
 
-    def _kept_signatures(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Entries whose signatures are kept, and these."""
+    def _kept_signatures(self, k: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]] | None:
+        """All signatures that are kept, and for each entry its row among them, -1 where it has none."""
         if self.kept is None or not self.kept.parts:
-            return _NONE, np.empty((0, self.config.num_perm), dtype=np.uint32)
-        stored, plain, folded = self.kept.signatures(k, self.config.num_perm)
+            return None
+        stored, plain, folded = self.kept.signatures(k)
         size = self.corpus.size
         number = self.corpus.kept_class[self.text_of]
         row = np.full(len(number), -1, dtype=np.int64)
@@ -150,8 +148,7 @@ class Matcher:
         row[old] = plain[number[old]]
         old[:size] = False
         row[old] = folded[number[old]]
-        entries = np.flatnonzero(row >= 0)
-        return entries, stored[row[entries]]
+        return stored, row
 
     def find(self) -> Hits:
         """Pairs of texts to verify, from every space."""
@@ -160,7 +157,7 @@ class Matcher:
         counts: dict[str, int] = {}
         left_out: list[Problem] = []
         for index, (space, rows) in enumerate(zip(self.spaces, self.rows, strict=True)):
-            empty = (np.diff(space.bounds) == 0) | (self.space_of[self.text_of] < index)
+            empty = (space.lengths == 0) | (self.space_of[self.text_of] < index)
             hits = minhash.find(
                 rows,
                 empty,
@@ -266,7 +263,7 @@ class Matcher:
                 space.k,
                 space.packed,
                 space.keys,
-                space.bounds,
+                space.places,
                 space.sizes,
                 shown,
                 lo,

@@ -87,16 +87,14 @@ def bucket_pairs(
     """Pairs of owners with equal hashes; also the number of shared buckets, of those above ``cap``, and the largest."""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
-    edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    starts = np.concatenate(([0], edges))
-    ends = np.concatenate((edges, [len(ordered)]))
-    sizes = ends - starts
-    several = sizes > 1
-    inside = np.repeat(several, sizes)
-    docs = owners[order][inside]
-    sizes = sizes[several]
-    if not len(sizes):
+    equal = np.flatnonzero(ordered[1:] == ordered[:-1])  # few, so that only these are looked at again
+    if not len(equal):
         return no_pairs(), 0, 0, 0
+    new = np.concatenate(([True], np.diff(equal) > 1))
+    starts = equal[new]
+    sizes = np.diff(np.concatenate((np.flatnonzero(new), [len(equal)]))) + 1
+    first = np.repeat(starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+    docs = owners[order[first + np.arange(len(first))]]
     group_ends = np.cumsum(sizes)
     room = int(np.where(sizes <= cap, sizes * (sizes - 1) // 2, sizes - 1).sum())
     out = np.empty(room, dtype=np.uint64)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,8 @@ class Corpus:
     ``points[bounds[c]:bounds[c + 1]]``, its documents ``members[member_bounds[c]:member_bounds[c + 1]]``;
     ``folded`` is ``points`` after script folding (the same array where nothing changes) and ``changed[c]`` tells
     whether folding changes the text. ``digests`` are SHA-256 of the distinct texts. ``is_subject`` tells of documents,
-    ``has_subject`` of texts, whether they are (or belong to) subjects rather than references only. ``kept_class``: the number of each text among those that
-    earlier runs kept, -1 for a new one. ``lengths``: characters of each text.
+    ``has_subject`` of texts, whether they are (or belong to) subjects rather than references only. ``kept_row`` and ``kept_class``: the numbers of each
+    document's raw text and of each text among those that earlier runs kept, -1 for a new one. ``lengths``: characters of each text.
     """
 
     documents: Sequence[InputDocument]
@@ -49,6 +50,7 @@ class Corpus:
     digests: list[bytes]
     is_subject: NDArray[np.bool_]
     has_subject: NDArray[np.bool_]
+    kept_row: Ints
     kept_class: Ints
     lengths: Ints = field(init=False)
 
@@ -83,7 +85,10 @@ class Corpus:
 
 def key_order(documents: Sequence[InputDocument]) -> Ints:
     """Positions of the documents by (collection, doc_id), compared by code point."""
-    return np.array(sorted(range(len(documents)), key=lambda i: documents[i].key), dtype=np.int64)
+    keys: list[Any] = [document.key for document in documents]
+    if len({collection for collection, _ in keys}) == 1:  # as most often; comparing pairs takes twice as long
+        keys = [doc_id for _, doc_id in keys]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _chunks(
@@ -162,6 +167,7 @@ def assemble(
     digests: list[bytes],
     *,
     folding: bool,
+    kept_row: Ints | None = None,
     kept_class: Ints | None = None,
 ) -> Corpus:
     """The corpus of documents in key order whose normalised texts are there; see :class:`Corpus` for the arrays."""
@@ -186,7 +192,8 @@ def assemble(
         digests=digests,
         is_subject=is_subject,
         has_subject=has_subject,
-        kept_class=np.full(count, -1, dtype=np.int64) if kept_class is None else kept_class,
+        kept_row=np.full(len(documents), -1) if kept_row is None else kept_row,
+        kept_class=np.full(count, -1) if kept_class is None else kept_class,
     )
 
 

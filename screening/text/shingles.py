@@ -34,7 +34,8 @@ def shingle_hash(shingle: str) -> int:
     keys = np.empty(1, dtype=np.uint64)
     bounds = np.array([0, len(points)], dtype=np.int64)
     only, k = np.zeros(1, dtype=np.int64), len(points)
-    kernels.shingle_keys(points, bounds, only, k, k <= PACKED_K, 0, 1, bounds, keys)
+    places = np.array([[0, 1]], dtype=np.int64)
+    kernels.shingle_keys(points, bounds, only, k, k <= PACKED_K, 0, 1, places, keys)
     return int(kernels.shingle_hash32(keys[0]))
 
 
@@ -60,8 +61,8 @@ def in_threads(work: Callable[[int, int], object], total: int, threads: int) -> 
 class Shingles:
     """Windows of ``k`` symbols of many entries, as 64-bit keys, computed for the entries that somebody needs.
 
-    ``keys[bounds[e]:bounds[e + 1]]`` are entry e's keys: after :meth:`fill` in text order, after :meth:`sort` its
-    ``sizes[e]`` distinct keys first, rising.
+    ``keys[places[e, 0]:places[e, 1]]`` are entry e's keys: after :meth:`fill` in text order, after :meth:`sort` its
+    ``sizes[e]`` distinct keys first, rising. ``lengths``: windows of each entry.
     """
 
     symbols: NDArray[np.generic] = field(repr=False)
@@ -69,7 +70,8 @@ class Shingles:
     k: int
     packed: bool
     keys: NDArray[np.uint64]
-    bounds: Ints
+    places: Ints
+    lengths: Ints
     sizes: Ints
     is_filled: NDArray[np.bool_] = field(repr=False)
     is_sorted: NDArray[np.bool_] = field(repr=False)
@@ -79,6 +81,10 @@ class Shingles:
         wanted = np.zeros(len(self.sizes), dtype=bool)
         wanted[entries] = True
         todo = np.flatnonzero(wanted & ~self.is_filled)
+        ends = len(self.keys) + np.cumsum(self.lengths[todo])
+        self.places[todo, 0], self.places[todo, 1] = ends - self.lengths[todo], ends
+        room = np.empty(int(self.lengths[todo].sum()), dtype=np.uint64)
+        self.keys = np.concatenate((self.keys, room)) if len(self.keys) else room
         in_threads(
             lambda lo, hi: kernels.shingle_keys(
                 self.symbols,
@@ -88,7 +94,7 @@ class Shingles:
                 self.packed,
                 lo,
                 hi,
-                self.bounds,
+                self.places,
                 self.keys,
             ),
             len(todo),
@@ -103,7 +109,7 @@ class Shingles:
         wanted[entries] = True
         todo = np.flatnonzero(wanted & ~self.is_sorted)
         in_threads(
-            lambda lo, hi: kernels.sort_slices(self.keys, self.bounds, todo, lo, hi, self.sizes),
+            lambda lo, hi: kernels.sort_slices(self.keys, self.places, todo, lo, hi, self.sizes),
             len(todo),
             threads,
         )
@@ -117,7 +123,7 @@ class Shingles:
         shared = np.empty(len(left), dtype=np.int64)
         in_threads(
             lambda lo, hi: kernels.intersect_sorted(
-                self.keys, self.bounds, self.sizes, left, right, lo, hi, shared
+                self.keys, self.places, self.sizes, left, right, lo, hi, shared
             ),
             len(left),
             threads,
@@ -128,15 +134,15 @@ class Shingles:
 def shingle(symbols: NDArray[np.generic], bounds: Ints, k: int, *, packed: bool) -> Shingles:
     """Room for the keys of every window of ``k`` symbols of each entry ``symbols[bounds[e]:bounds[e + 1]]``."""
     lengths = np.maximum(np.diff(bounds) - k + 1, 0)
-    key_bounds = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
     entries = len(lengths)
     return Shingles(
         symbols,
         bounds,
         k,
         packed,
-        np.empty(key_bounds[-1], dtype=np.uint64),
-        key_bounds,
+        np.empty(0, dtype=np.uint64),
+        np.zeros((entries, 2), dtype=np.int64),
+        lengths,
         np.zeros(entries, dtype=np.int64),
         np.zeros(entries, dtype=bool),
         np.zeros(entries, dtype=bool),
@@ -148,22 +154,21 @@ def sign(
     num_perm: int,
     seed: int,
     threads: int,
-    known: tuple[NDArray[np.int64], NDArray[np.uint32]] | None = None,
+    known: tuple[NDArray[np.uint32], NDArray[np.int64]] | None = None,
 ) -> NDArray[np.uint32]:
     """MinHash values (entries, num_perm) uint32; an entry without shingles has datasketch's empty signature.
 
-    ``known``: entries whose signatures need not be computed, and these.
+    ``known``: signatures that need not be computed, and for each entry its row among them or -1.
     """
     a, b = permutations(num_perm, seed)
-    rows = np.empty((len(shingles.bounds) - 1, num_perm), dtype=np.uint32)
-    todo = np.ones(len(rows), dtype=bool)
-    if known is not None:
-        rows[known[0]] = known[1]
-        todo[known[0]] = False
-    entries = np.flatnonzero(todo)
+    count = len(shingles.lengths)
+    if known is None or not len(known[0]):
+        rows, entries = np.empty((count, num_perm), dtype=np.uint32), np.arange(count)
+    else:
+        rows, entries = known[0][np.maximum(known[1], 0)], np.flatnonzero(known[1] < 0)
     shingles.fill(entries, threads)
     in_threads(
-        lambda lo, hi: kernels.sign(shingles.keys, shingles.bounds, entries, a, b, lo, hi, rows),
+        lambda lo, hi: kernels.sign(shingles.keys, shingles.places, entries, a, b, lo, hi, rows),
         len(entries),
         threads,
     )
