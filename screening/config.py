@@ -210,10 +210,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 """The named configurations, as differences from the defaults."""
 
 
+BANDINGS = {(0.5, 128, (0.2, 0.8)): (30, 4)}
+"""What datasketch chooses for the defaults, so that most runs need not load SciPy for it; a test compares the two."""
+
+
 @lru_cache(maxsize=64)
 def _datasketch_banding(
     threshold: float, num_perm: int, weights: tuple[float, float]
 ) -> tuple[int, int]:
+    if known := BANDINGS.get((threshold, num_perm, weights)):
+        return known
     from datasketch import MinHashLSH
 
     try:

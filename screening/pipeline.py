@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +37,6 @@ from screening.store import Store
 from screening.suggest import suggest
 from screening.text.corpus import Corpus, pack
 from screening.text.normalise import NormaliseOptions
-from screening.text.shingles import in_threads
 
 Progress = Callable[[str, int, int], None]
 
@@ -54,7 +54,8 @@ STAGES: tuple[str, ...] = (
 EXHAUSTIVE_LIMIT = 3000
 """Texts of which all pairs are still scored; more would be millions of lines that nobody reads."""
 
-MEASURE_STEP = 100_000
+MEASURE_STEP = 25_000
+"""Pairs that a thread measures at a time."""
 
 
 class Cancelled(Exception):
@@ -110,12 +111,12 @@ def screen(
     funnel = Funnel(corpus, refusals)
     same, numbered = _certain(corpus, run, funnel)
     others = beside.find(corpus, config, run.report, run.threads)
-    texts = _approximate(corpus, matcher, numbered, others, run, funnel)
-    if cache is not None and kept is not None:
-        keep(cache, config, kept, corpus, matcher)
-    table = _expand(corpus, texts, same, numbered, others, config, funnel)
-    run.report("rank", 0, len(table))
     with readers(corpus, run.threads if facts else 0) as processes:
+        texts = _approximate(corpus, matcher, numbered, others, run, funnel)
+        if cache is not None and kept is not None:
+            keep(cache, config, kept, corpus, matcher)
+        table = _expand(corpus, texts, same, numbered, others, config, funnel)
+        run.report("rank", 0, len(table))
         table = rank_pairs(corpus, texts, table, config)
         changes = read_changes(corpus, texts, table, run.report, processes) if facts else []
     table.hint = suggest(corpus, texts, table, changes)
@@ -276,35 +277,51 @@ def _measure(
     corpus: Corpus, pairs: Pairs, spread: NDArray[np.uint8], run: Run, keep: Pairs
 ) -> TextPairs:
     """Shared runs of every pair; pairs that no rule holds for are dropped at once unless they are in ``keep``."""
+    steps = [pairs[start : start + MEASURE_STEP] for start in range(0, len(pairs), MEASURE_STEP)]
+
+    def measure(some: Pairs) -> TextPairs:
+        part = _measure_some(corpus, some, spread, run.config)
+        return part.select((part.flags > 0) | _among(some, keep))
+
     parts = [TextPairs.none()]
-    for start in range(0, len(pairs), MEASURE_STEP):
-        run.report("measure", start, len(pairs))
-        some = pairs[start : start + MEASURE_STEP]
-        part = _measure_some(corpus, some, spread, run)
-        parts.append(part.select((part.flags > 0) | np.isin(some, keep)))
+    with ThreadPoolExecutor(run.threads) as pool:
+        futures = [pool.submit(measure, some) for some in steps]
+        try:
+            for number, future in enumerate(futures):
+                run.report("measure", min(number * MEASURE_STEP, len(pairs)), len(pairs))
+                parts.append(future.result())
+        finally:
+            for future in futures:
+                future.cancel()
     return TextPairs.concatenate(parts)
 
 
-def _measure_some(corpus: Corpus, pairs: Pairs, spread: NDArray[np.uint8], run: Run) -> TextPairs:
-    config = run.config
+def _among(pairs: Pairs, rising: Pairs) -> NDArray[np.bool_]:
+    """Which of ``pairs`` stand in ``rising``, which is sorted: for one much longer than ``pairs``."""
+    if not len(rising):
+        return np.zeros(len(pairs), dtype=bool)
+    at = np.minimum(np.searchsorted(rising, pairs), len(rising) - 1)
+    found: NDArray[np.bool_] = rising[at] == pairs
+    return found
+
+
+def _measure_some(
+    corpus: Corpus, pairs: Pairs, spread: NDArray[np.uint8], config: ScreeningConfig
+) -> TextPairs:
     texts = TextPairs.blank(pairs)
-    in_threads(
-        lambda lo, hi: kernels.measure_pairs(
-            corpus.folded,
-            corpus.bounds,
-            texts.low,
-            texts.high,
-            spread,
-            config.template_cap,
-            config.template_gram,
-            EXCERPTS,
-            lo,
-            hi,
-            texts.measures,
-            texts.runs,
-        ),
+    kernels.measure_pairs(
+        corpus.folded,
+        corpus.bounds,
+        texts.low,
+        texts.high,
+        spread,
+        config.template_cap,
+        config.template_gram,
+        EXCERPTS,
+        0,
         len(pairs),
-        run.threads,
+        texts.measures,
+        texts.runs,
     )
     if "passages" in config.channels:
         texts.flags[texts.measures[:, 0] >= config.passage_length] |= CHANNEL_BITS["passages"]

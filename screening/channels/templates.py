@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
 from screening import kernels
-from screening.channels import Hits, no_pairs
+from screening.channels import Hits, Pairs, no_pairs
 from screening.documents import Problem
 from screening.text.corpus import Corpus
 from screening.text.shingles import in_threads, slices
@@ -39,9 +41,7 @@ def find(
     ).astype(np.int64)
     members = np.empty(postings, dtype=np.int32)
     kernels.invert_postings(ends, docs, member_bounds[:-1].copy(), members)
-    parts = []
-    for lo, hi in slices(corpus.size, max(1, threads) * 4):
-        out = np.empty(1 << 20, dtype=np.uint64)
+    def pairs_of(piece: tuple[int, int]) -> Pairs:
         arguments = (
             ends,
             docs,
@@ -51,15 +51,18 @@ def find(
             gram,
             share,
             least,
-            lo,
-            hi,
+            *piece,
             corpus.size,
         )
+        out = np.empty(1 << 20, dtype=np.uint64)
         found = kernels.template_pairs(*arguments, out)
         if found > len(out):
             out = np.empty(found, dtype=np.uint64)
             kernels.template_pairs(*arguments, out)
-        parts.append(np.sort(out[:found]))
+        return np.sort(out[:found])
+
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        parts = list(pool.map(pairs_of, slices(corpus.size, max(1, threads) * 4)))
     left_out = []
     if above:
         left_out.append(

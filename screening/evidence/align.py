@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
@@ -108,6 +109,8 @@ def _walk_back(trace: list[dict[int, int]], n: int, m: int) -> list[Block]:
 
 def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Longest subsequence of ``pairs`` (sorted by the first) that also rises in the second."""
+    if all(one[1] < other[1] for one, other in pairwise(pairs)):  # as most often
+        return list(pairs)
     tails: list[int] = []
     ends: list[int] = []
     back: list[int] = []
@@ -130,23 +133,20 @@ def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _unique_grams(text: str, start: int, end: int, size: int) -> dict[str, int]:
-    seen: dict[str, int] = {}
-    for at in range(start, end - size + 1):
-        gram = text[at : at + size]
-        seen[gram] = -1 if gram in seen else at
-    return seen
+    """Where each gram stands that occurs once in ``text[start:end]``."""
+    count = end - start - size + 1
+    places = {text[at : at + size]: at for at in range(start, end - size + 1)}
+    if len(places) < count:  # a gram that recurs has only its last place there
+        again = {text[at : at + size]: at for at in range(end - size, start - 1, -1)}
+        places = {gram: at for gram, at in places.items() if again[gram] == at}
+    return places
 
 
 def _anchors(a: str, a0: int, a1: int, b: str, b0: int, b1: int, size: int) -> list[Block]:
     """Runs around grams that occur once on each side, in an order common to both."""
-    left = _unique_grams(a, a0, a1, size)
-    pairs = []
-    seen: dict[str, int] = {}
-    for at in range(b0, b1 - size + 1):
-        gram = b[at : at + size]
-        if left.get(gram, -1) >= 0:
-            seen[gram] = -1 if gram in seen else at
-    pairs = sorted((left[gram], at) for gram, at in seen.items() if at >= 0)
+    left, right = _unique_grams(a, a0, a1, size), _unique_grams(b, b0, b1, size)
+    pairs = [(left[gram], right[gram]) for gram in left.keys() & right.keys()]
+    pairs.sort()
     blocks: list[Block] = []
     i_end, j_end = a0, b0
     for i, j in rising(pairs):

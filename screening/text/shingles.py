@@ -21,11 +21,13 @@ PACKED_K = 3
 
 @lru_cache(maxsize=16)
 def permutations(num_perm: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """datasketch's affine permutations (a, b), each (num_perm,) uint32."""
-    from datasketch import MinHash
+    """The affine permutations (a, b) of datasketch's scheme ``affine32``, each (num_perm,) uint32.
 
-    a, b = MinHash(num_perm=num_perm, seed=seed, scheme="affine32").permutations
-    return np.ascontiguousarray(a), np.ascontiguousarray(b)
+    Drawn as datasketch 2 draws them, without a second for loading it and SciPy; a test compares the two.
+    """
+    draw = np.random.RandomState(seed)
+    a = draw.randint(0, 1 << 31, num_perm, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
+    return a, draw.randint(0, 1 << 32, num_perm, dtype=np.uint32)
 
 
 def shingle_hash(shingle: str) -> int:

@@ -9,9 +9,9 @@ import pytest
 from datasketch import MinHash, MinHashLSH
 
 from screening.channels import minhash, split
-from screening.config import ConfigError, ScreeningConfig
+from screening.config import BANDINGS, ConfigError, ScreeningConfig
 from screening.text.normalise import code_points
-from screening.text.shingles import shingle, shingle_hash, shingle_set, sign
+from screening.text.shingles import permutations, shingle, shingle_hash, shingle_set, sign
 from tests.screening.making import brute_jaccard, pairs, prose, run
 
 
@@ -37,6 +37,20 @@ def test_signatures_are_bit_for_bit_those_of_datasketch(k: int, num_perm: int, s
     rows = sign(packed(texts, k), num_perm, seed, threads=2)
     for row, text in zip(rows, texts, strict=True):
         assert np.array_equal(row, reference(text, k, num_perm, seed).hashvalues)
+
+
+@pytest.mark.parametrize(("num_perm", "seed"), [(1, 0), (64, 1), (128, 1), (96, 4294967295)])
+def test_permutations_are_those_of_datasketch(num_perm: int, seed: int) -> None:
+    a, b = MinHash(num_perm=num_perm, seed=seed, scheme="affine32").permutations
+    ours = permutations(num_perm, seed)
+    assert np.array_equal(ours[0], a)
+    assert np.array_equal(ours[1], b)
+
+
+def test_recorded_bandings_are_those_of_datasketch() -> None:
+    for (threshold, num_perm, weights), banding in BANDINGS.items():
+        lsh = MinHashLSH(threshold=threshold, num_perm=num_perm, weights=weights)
+        assert (lsh.b, lsh.r) == banding
 
 
 def test_the_band_join_finds_the_pairs_of_minhash_lsh() -> None:
