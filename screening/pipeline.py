@@ -146,20 +146,24 @@ def _packed(documents: Sequence[InputDocument], run: Run, kept: Kept | None) -> 
 
     if kept is not None and kept.parts:
         return pack_grown(documents, run.config, kept, threads=run.threads, tick=tick)
+    plain = run.config.normalise_options
     return pack(
         documents,
-        lambda d: _options(run.config, d),
+        lambda d: _options(run.config, d, plain),
         folding=run.config.fold_script,
         threads=run.threads,
         tick=tick,
     )
 
 
-def _options(config: ScreeningConfig, document: InputDocument) -> NormaliseOptions:
+def _options(
+    config: ScreeningConfig, document: InputDocument, plain: NormaliseOptions
+) -> NormaliseOptions:
+    """The normalisation of a document: that of the first stratum it belongs to, else ``plain``."""
     for stratum in config.strata:
         if stratum.keep and stratum_value(document, stratum.field) == stratum.value:
-            return replace(config.normalise_options, keep=stratum.keep)
-    return config.normalise_options
+            return replace(plain, keep=stratum.keep)
+    return plain
 
 
 def _certain(corpus: Corpus, run: Run, funnel: Funnel) -> tuple[Pairs, Pairs]:

@@ -180,8 +180,8 @@ def metadata_of(fields: Mapping[str, object]) -> dict[str, str | None] | Problem
         "captured_at",
         *OPTIONAL_METADATA,
     ):
-        text = text_of(fields.get(field))
-        if text is None:
+        value = fields.get(field)
+        if value is None or (text := text_of(value)) is None:
             continue
         if problem := length_problem(field, text):
             return problem

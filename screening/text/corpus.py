@@ -98,7 +98,8 @@ def _chunks(
     slices: list[tuple[int, int]] = []
     start = size = 0
     for i, document in enumerate(documents):
-        if i > start and (size > CHUNK or options[i] != options[start]):
+        other = options[i] is not options[start] and options[i] != options[start]
+        if i > start and (size > CHUNK or other):
             slices.append((start, i))
             start, size = i, 0
         size += len(document.raw)
