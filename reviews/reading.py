@@ -154,6 +154,7 @@ class Reading:
     kin: bool
     by_article: bool
     partly: bool
+    """Facts were compared in shared text only, because there is text that has no counterpart."""
     notes: list[str] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
 
@@ -279,7 +280,8 @@ def reading_of(
         only=bool(rendered.changes) and (long if wish is None else wish),
         kin=kin,
         by_article=has_articles(left.raw, right.raw),
-        partly=_partial(item),
+        # What only one side has was compared with nothing: a tick would claim that it had been.
+        partly=_partial(item) or bool(rendered.counts["first_only"] + rendered.counts["last_only"]),
         notes=[*_partly(item), *_facts_left_out(facts), *_notes(left, right)],
         scores=_scores(item) if scores else [],
     )

@@ -152,7 +152,9 @@ def test_a_long_list_of_facts_says_what_it_leaves_out() -> None:
 
 
 def test_what_was_not_compared_is_not_called_unchanged() -> None:
-    desk = Desk([(texts.REPORT_A, texts.REPORT_B)])
+    changed = texts.RULE.replace("1500元", "1800元")
+    assert changed != texts.RULE
+    desk = Desk([(texts.RULE, changed)])
     candidate = desk.item().candidate
     kept = reading.reading_of(desk.item(), sides="lr")
     assert not kept.partly
@@ -164,3 +166,17 @@ def test_what_was_not_compared_is_not_called_unchanged() -> None:
     html = client.get(reverse("reviews:item", args=[slot.item_id])).content.decode()
     assert 'class="ok"' not in html
     assert len(reading.reading_of(desk.item(), sides="lr").notes) == len(kept.notes) + 1
+
+
+def test_text_without_a_counterpart_takes_the_ticks_away() -> None:
+    dated = texts.RULE + "\n二〇二五年三月一日发布。"
+    desk = Desk([(texts.RULE, dated)])
+    for sides in ("lr", "rl"):
+        shown = reading.reading_of(desk.item(), sides=sides)
+        assert shown.partly
+        assert not any("share little" in note or "很少" in note for note in shown.notes)
+    slot = queue.claim(round=desk.round, person=desk.annotators[0])
+    assert isinstance(slot, ReviewSlot)
+    client = signed_in(desk.annotators[0])
+    html = client.get(reverse("reviews:item", args=[slot.item_id])).content.decode()
+    assert 'class="ok"' not in html
