@@ -206,6 +206,6 @@ def _ask(
             result += marshal.load(child.stdout)
             done[number] = len(result)
     except (OSError, EOFError, ValueError, TypeError):
-        pass
+        pass  # the process died; what it did not answer is read here
     child.stdout.close()
     return result

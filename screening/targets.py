@@ -8,13 +8,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from django.conf import settings
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.utils.translation import gettext as _
 
 from screening.documents import InputDocument, Problem, Refusal
 from screening.intake.limits import Limits
 from screening.intake.model import REPEATED, Note, ReadDocument
 from screening.intake.reading import read_path
+
+
+def add_target(parser: CommandParser) -> None:
+    """The argument that names the texts."""
+    parser.add_argument(
+        "target",
+        metavar="PATH|SLUG",
+        help="a path that exists, else the short name of a collection",
+    )
 
 
 def read_target(

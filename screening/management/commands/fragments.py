@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from dedupreview.commands import ProjectCommand
 from screening.fragments import LEAST, find_fragments, write_fragments
-from screening.targets import out_folder, read_target
+from screening.targets import add_target, out_folder, read_target
 
 
 class Command(ProjectCommand):
@@ -21,11 +21,7 @@ class Command(ProjectCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "target",
-            metavar="PATH|SLUG",
-            help="a path that exists, else the short name of a collection",
-        )
+        add_target(parser)
         parser.add_argument(
             "--out", required=True, help="folder for the files; existing ones are replaced"
         )

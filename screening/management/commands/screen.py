@@ -23,7 +23,7 @@ from screening.labels_file import LabelRow, read_label_rows
 from screening.leaks import FILES as LEAK_FILES
 from screening.leaks import VERDICTS, as_references, report_of_run, write_leaks
 from screening.pipeline import screen
-from screening.targets import out_folder, read_target
+from screening.targets import add_target, out_folder, read_target
 from screening.terminal import ProgressBar
 from screening.writing import copy_whole
 
@@ -37,11 +37,7 @@ class Command(ProjectCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "target",
-            metavar="PATH|SLUG",
-            help="a path that exists, else the short name of a collection",
-        )
+        add_target(parser)
         parser.add_argument(
             "--out", required=True, help="folder for the files; existing ones are replaced"
         )

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from dedupreview.commands import ProjectCommand
 from screening.bloom import ERROR, HASHES
 from screening.seen import CAPACITY, SeenFilter
-from screening.targets import read_target
+from screening.targets import add_target, read_target
 
 
 class Command(ProjectCommand):
@@ -23,11 +23,7 @@ class Command(ProjectCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "target",
-            metavar="PATH|SLUG",
-            help="a path that exists, else the short name of a collection",
-        )
+        add_target(parser)
         parser.add_argument("--filter", required=True, metavar="FILE", help="the filter's file")
         parser.add_argument(
             "--add",
