@@ -8,8 +8,10 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from types import TracebackType
+from typing import IO, Self, TextIO
 
 from screening.collecting import no_collection
 from screening.columns import scores_of
@@ -74,14 +76,20 @@ def write_run(
     *,
     labels: Iterable[LabelledPair] | None = None,
     thresholds: Sequence[float] = (0.5, 0.7, 0.9),
+    drafts: Drafts | None = None,
 ) -> None:
     """Write the files of a run into ``out_dir``, made where missing.
 
     ``documents`` are those the run was given. ``labels`` (left, right, label) fill ``thresholds.csv``; without them it
-    has its header only. Raises OSError where a file cannot be written; a file is either the old or the whole new one.
+    has its header only. ``drafts`` are those that were laid down while this result was made. Raises OSError where a file cannot be written; a file is either the old or the whole new one.
     """
+    if drafts is None:
+        with Drafts(out_dir) as own:
+            for _ in own.lay(result):
+                pass
+            write_run(out_dir, result, documents, labels=labels, thresholds=thresholds, drafts=own)
+        return
     out = Path(out_dir)
-    out.mkdir(parents=True, exist_ok=True)
     lines, reviews = CandidateLines(result), ReviewRows(result)
     count = len(result.table)
     with (
@@ -89,15 +97,65 @@ def write_run(
         _replacing(out / "review_table.csv") as review,
     ):
         review.write(_row(REVIEW_HEADER))
+        heads = drafts.heads()
         for first in range(0, count, CHUNK):
             end = min(first + CHUNK, count)
-            candidates.writelines(lines.of(first, end))
+            candidates.buffer.writelines(
+                head[:-1] + tail.encode("utf-8", "replace")
+                for head, tail in zip(islice(heads, end - first), lines.tails(first, end), strict=True)
+            )
             review.writelines(reviews.of(first, end))
-    _write(out / "originals.csv", lambda file: _originals(file, result))
-    _write(out / "normalized.jsonl", lambda file: _normalized(file, result))
+    drafts.keep()
     pairs = None if labels is None else scored(result, labels)
     _write(out / "thresholds.csv", lambda file: _thresholds(file, pairs, thresholds))
     _write(out / "run.json", lambda file: file.write(run_json(result, pairs, thresholds)))
+
+
+class Drafts:
+    """What the files of a run hold apart from its facts, laid down beside them while those are still being read.
+
+    Use as a context manager; what was not kept at the end is gone. Raises OSError where the folder cannot be written.
+    """
+
+    def __init__(self, out_dir: Path | str) -> None:
+        self._out = Path(out_dir)
+        self._whole: list[_replacing] = []
+
+    def __enter__(self) -> Self:
+        self._out.mkdir(parents=True, exist_ok=True)
+        self._heads = tempfile.TemporaryFile(dir=self._out, buffering=1 << 20)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._heads.close()
+        for file in self._whole:
+            file.drop()
+
+    def lay(self, result: ScreeningResult) -> Iterator[None]:
+        """The steps: the candidates' lines without their ends, and the two files that tell of documents."""
+        lines, count = CandidateLines(result), len(result.table)
+        for first in range(0, count, CHUNK):
+            heads = lines.heads(first, min(first + CHUNK, count))
+            self._heads.writelines(f"{head}\n".encode("utf-8", "replace") for head in heads)
+            yield
+        for name, fill in (("originals.csv", _originals), ("normalized.jsonl", _normalized)):
+            file = _replacing(self._out / name)
+            self._whole.append(file)
+            fill(file.open(), result)
+            file.close()
+            yield
+
+    def heads(self) -> IO[bytes]:
+        """The lines' heads, one a line, from the first on."""
+        self._heads.seek(0)
+        return self._heads
+
+    def keep(self) -> None:
+        """Give the files that are complete their places."""
+        while self._whole:
+            self._whole.pop().keep()
 
 
 def run_json(
@@ -226,28 +284,44 @@ def _number(value: float | None) -> str:
 class _replacing:
     """A text file that takes its place only when it is complete; lone surrogates are written as ``?``."""
 
-    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._encoding = encoding
 
-    def __enter__(self) -> TextIO:
+    def open(self) -> TextIO:
+        """The file, beside its place under another name."""
         handle, self._temporary = tempfile.mkstemp(
             dir=self._path.parent, prefix=f".{self._path.name}."
         )
         self._file = os.fdopen(
-            handle, "w", encoding=self._encoding, errors="replace", newline="", buffering=1 << 20
+            handle, "w", encoding="utf-8", errors="replace", newline="", buffering=1 << 20
         )
         return self._file
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def close(self) -> None:
+        """No more will be written."""
         self._file.close()
-        if kind is not None:
-            os.unlink(self._temporary)
-            return
+
+    def drop(self) -> None:
+        """Remove what was written."""
+        self._file.close()
+        os.unlink(self._temporary)
+
+    def keep(self) -> None:
+        """Put the file in its place, instead of what stood there."""
+        self._file.close()
         os.chmod(self._temporary, 0o644)
         os.replace(self._temporary, self._path)
 
+    def __enter__(self) -> TextIO:
+        return self.open()
 
-def _write(path: Path, fill: Callable[[TextIO], object], encoding: str = "utf-8") -> None:
-    with _replacing(path, encoding) as file:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.keep()
+        else:
+            self.drop()
+
+
+def _write(path: Path, fill: Callable[[TextIO], object]) -> None:
+    with _replacing(path) as file:
         fill(file)

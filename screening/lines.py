@@ -60,11 +60,25 @@ class CandidateLines:
 
     def of(self, first: int, end: int) -> Iterator[str]:
         """The lines of the rows ``first`` to ``end`` of the table, each with its line feed."""
+        for head, tail in zip(self.heads(first, end), self.tails(first, end), strict=True):
+            yield head + tail
+
+    def tails(self, first: int, end: int) -> Iterator[str]:
+        """The ends of these lines: what the facts tell."""
+        result = self._result
+        facts = result.facts[first:end] if result.facts else [()] * (end - first)
+        for changes, hint in zip(facts, result.table.hint[first:end].tolist(), strict=True):
+            if changes:
+                yield f'{",".join([_change(change) for change in changes])}{_ENDS[hint]}'
+            else:
+                yield _ENDS[hint]
+
+    def heads(self, first: int, end: int) -> Iterator[str]:
+        """The same lines as far as their changed facts, which are read meanwhile."""
         result, table = self._result, self._result.table
         some = np.arange(first, end)
         left, right, pair = table.left[some], table.right[some], table.text_pair[some]
         ids, sources, versions, raws = self._ids, self._sources, self._versions, self._raw
-        facts = result.facts[first:end] if result.facts else [()] * (end - first)
         columns = zip(
             range(first + 1, end + 1),
             left.tolist(),
@@ -73,12 +87,10 @@ class CandidateLines:
             *scores_of(result, pair),
             shingle_texts(result, left, right),
             passages_of(result.corpus, result.texts, left, right, pair),
-            facts,
-            table.hint[some].tolist(),
             fingerprints_of(result, left, right, pair),
             strict=True,
         )
-        for rank, a, b, flags, estimate, jaccard, folded, within, shingles, spans, changes, hint, prints in columns:  # fmt: skip
+        for rank, a, b, flags, estimate, jaccard, folded, within, shingles, spans, prints in columns:  # fmt: skip
             raw = raws[a]
             yield (
                 f'{{"left":{ids[a]},"right":{ids[b]},'
@@ -89,8 +101,7 @@ class CandidateLines:
                 f'"jaccard_folded":{"null" if folded == jaccard else repr(folded)},"containment":{within!r},'
                 f'{_near(prints) if prints else NO_DISTANCE},"shared_shingles":[{shingles}],'
                 f'"raw_excerpts":[{",".join([_passage(span, raw) for span in spans])}],'
-                f'"fact_changes":[{",".join([_change(change) for change in changes])}],'
-                f'"suggestion":{_HINTS[hint]},"review_status":"pending"}}\n'
+                f'"fact_changes":['
             )
 
 
@@ -149,4 +160,6 @@ def _names(channels: tuple[str, ...]) -> str:
 
 
 _CHANNELS = [_names(names) for names in CHANNEL_NAMES]
-_HINTS = [_quoted(suggestion) for suggestion in SUGGESTIONS]
+_ENDS = [
+    f'],"suggestion":{_quoted(suggestion)},"review_status":"pending"}}\n' for suggestion in SUGGESTIONS
+]

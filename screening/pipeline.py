@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from screening.text.corpus import Corpus, pack
 from screening.text.normalise import NormaliseOptions
 
 Progress = Callable[[str, int, int], None]
+Meanwhile = Callable[[ScreeningResult], Iterable[object]]
 
 STAGES: tuple[str, ...] = (
     "normalise",
@@ -79,10 +81,14 @@ class Run:
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell the caller how far a stage is; raises :class:`Cancelled` when asked to stop."""
-        if self._cancelled is not None and self._cancelled():
-            raise Cancelled(stage)
+        self.go_on(stage)
         if self._progress is not None:
             self._progress(stage, done, total)
+
+    def go_on(self, stage: str) -> None:
+        """Raises :class:`Cancelled` when asked to stop."""
+        if self._cancelled is not None and self._cancelled():
+            raise Cancelled(stage)
 
 
 @no_collection()
@@ -96,11 +102,13 @@ def screen(
     refusals: Sequence[Refusal] = (),
     facts: bool = True,
     threads: int | None = None,
+    meanwhile: Meanwhile | None = None,
 ) -> ScreeningResult:
     """Find, verify, measure and rank the candidate pairs of ``documents``.
 
     The result does not depend on the order of the documents, on ``threads`` (default: the processors) or on what
     ``cache`` holds. ``refusals`` are passed on into the files of the run. ``facts=False`` leaves out fact changes.
+    ``meanwhile`` is given the result before it has facts and suggestions, and its steps are taken while facts are read.
     Raises :class:`Cancelled` when ``cancelled()`` turns true, :class:`ConfigError` where an exhaustive run is too large.
     """
     run = Run(config, progress, cancelled, threads or os.cpu_count() or 1)
@@ -118,24 +126,33 @@ def screen(
         table = _expand(corpus, texts, same, numbered, others, config, funnel)
         run.report("rank", 0, len(table))
         table = rank_pairs(corpus, texts, table, config)
-        changes = read_changes(corpus, texts, table, run.report, processes) if facts else []
-    table.hint = suggest(corpus, texts, table, changes)
-    record = manifest(corpus, config)
-    others.record(record, corpus, config)
-    return ScreeningResult(
-        config=config,
-        documents=documents,
-        corpus=corpus,
-        matcher=matcher,
-        texts=texts,
-        table=table,
-        facts=changes,
-        funnel=funnel.close(table),
-        left_out=funnel.left_out,
-        refusals=refusals,
-        manifest=record,
-        beside=others,
-    )
+        result = ScreeningResult(
+            config=config,
+            documents=documents,
+            corpus=corpus,
+            matcher=matcher,
+            texts=texts,
+            table=table,
+            facts=[],
+            funnel=funnel.close(table),
+            left_out=funnel.left_out,
+            refusals=refusals,
+            beside=others,
+        )
+        steps = chain(_recorded(result), meanwhile(result) if meanwhile is not None else ())
+        if facts:
+            result.facts = read_changes(corpus, texts, table, run.report, processes, steps)
+    for _ in steps:  # what did not fit into the reading
+        run.go_on("facts")
+    table.hint = suggest(corpus, texts, table, result.facts)
+    return result
+
+
+def _recorded(result: ScreeningResult) -> Iterator[None]:
+    """Give the result its record, in one step."""
+    result.manifest = manifest(result.corpus, result.config)
+    result.beside.record(result.manifest, result.corpus, result.config)
+    yield
 
 
 def _packed(documents: Sequence[InputDocument], run: Run, kept: Kept | None) -> Corpus:

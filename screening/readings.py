@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,15 +63,19 @@ def read_changes(
     table: PairTable,
     report: Report,
     processes: Sequence[Reader] = (),
+    meanwhile: Iterable[object] = (),
 ) -> list[tuple[FactChange, ...]]:
-    """Fact changes of every row of ``table``, read by ``processes`` if there are any; ``report`` may raise to stop."""
+    """Fact changes of every row of ``table``, read by ``processes`` if there are any; ``report`` may raise to stop.
+
+    ``meanwhile`` are steps of other work, of a tenth of a second or so each: as many are taken as fit into the waiting.
+    """
     from screening.evidence.facts import FactChange
 
     rows, jobs = _jobs(corpus, texts, table)
     report("facts", 0, len(jobs))
     result: list[tuple[FactChange, ...]] = [()] * len(table)
     if processes:
-        answers = _in_processes(corpus, jobs, report, processes)
+        answers = _in_processes(corpus, jobs, report, processes, iter(meanwhile))
     else:
         answers = _here(corpus, jobs, report)
     for places, answer in zip(rows, answers, strict=True):
@@ -151,7 +155,11 @@ def _here(corpus: Corpus, jobs: Sequence[Job], report: Report) -> list[Answer]:
 
 
 def _in_processes(
-    corpus: Corpus, jobs: Sequence[Job], report: Report, processes: Sequence[Reader]
+    corpus: Corpus,
+    jobs: Sequence[Job],
+    report: Report,
+    processes: Sequence[Reader],
+    meanwhile: Iterator[object],
 ) -> list[Answer]:
     """The jobs in slices, one process each; what a process that died leaves behind is done here."""
     done = [0] * len(processes)
@@ -163,7 +171,8 @@ def _in_processes(
         ]
         try:
             while not all(future.done() for future in futures):
-                wait(futures, timeout=0.2)
+                if next(meanwhile, meanwhile) is meanwhile:
+                    wait(futures, timeout=0.2)
                 report("facts", sum(done), len(jobs))
         except BaseException:
             for process in processes:

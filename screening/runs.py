@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 
 from dedupreview.people.audit import record
 from screening import frozen, importing, leases, publishing, queueing, rechecking
-from screening.artefacts import write_run
+from screening.artefacts import Drafts, write_run
 from screening.config import ConfigError, ScreeningConfig
 from screening.errors import ScreeningError
 from screening.leaks import report_of_run, write_leaks
@@ -195,16 +195,20 @@ def _carry_out(
     folder = run_folder(run)
     tell("read", 0, run.inputs)
     documents, keys = frozen.documents(folder, run.collection, run.reference)
-    result = screen(
-        documents,
-        ScreeningConfig.from_dict(run.config),
-        progress=tell,
-        cancelled=hold.should_stop,
-        cache=None if run.reference else _store(run),
-        refusals=frozen.refusals(folder),
-    )
-    tell("write", 0, len(RUN_FILES))
-    write_run(folder, result, documents, labels=labels, thresholds=tuple(thresholds))
+    with Drafts(folder) as drafts:
+        result = screen(
+            documents,
+            ScreeningConfig.from_dict(run.config),
+            progress=tell,
+            cancelled=hold.should_stop,
+            cache=None if run.reference else _store(run),
+            refusals=frozen.refusals(folder),
+            meanwhile=drafts.lay,
+        )
+        tell("write", 0, len(RUN_FILES))
+        write_run(
+            folder, result, documents, labels=labels, thresholds=tuple(thresholds), drafts=drafts
+        )
     if run.reference is not None:
         write_leaks(folder, documents, report_of_run(result, documents))
     published = publishing.publish(run.pk, result, keys, tick=step)

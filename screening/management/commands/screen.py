@@ -15,7 +15,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.translation import gettext as _
 
 from dedupreview.commands import ProjectCommand
-from screening.artefacts import FILES, write_run
+from screening.artefacts import FILES, Drafts, write_run
 from screening.config import PRESETS, ConfigError, ScreeningConfig
 from screening.documents import InputDocument, Problem, Refusal
 from screening.evaluation import LabelledPair
@@ -120,8 +120,18 @@ class Command(ProjectCommand):
         count = len(documents)
         if reference:
             documents += as_references(self._read(reference, bar, []))
-        result = screen(documents, config, progress=bar, refusals=refusals)
-        write_run(out, result, documents, labels=labels, thresholds=tuple(thresholds))
+        with Drafts(out) as drafts:
+            result = screen(
+                documents, config, progress=bar, refusals=refusals, meanwhile=drafts.lay
+            )
+            write_run(
+                out,
+                result,
+                documents,
+                labels=labels,
+                thresholds=tuple(thresholds),
+                drafts=drafts,
+            )
         if reference:
             write_leaks(out, documents, report_of_run(result, documents))
         bar.clear()
