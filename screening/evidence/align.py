@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ _GRAMS = (24, 12, 6)
 _ANCHOR = 16
 _LOOSE = 80
 """Shorter texts are aligned as they are."""
+_REMEMBERED = 4000
+"""Characters of a text whose grams are remembered, some 140 bytes each."""
 _FEW = 48
 """Edits up to which a pair counts as nearly equal, whatever it repeats inside."""
 
@@ -142,9 +145,21 @@ def _unique_grams(text: str, start: int, end: int, size: int) -> dict[str, int]:
     return places
 
 
+@lru_cache(maxsize=64)
+def _remembered(text: str, size: int) -> dict[str, int]:
+    return _unique_grams(text, 0, len(text), size)
+
+
+def _grams_of(text: str, start: int, end: int, size: int) -> dict[str, int]:
+    """:func:`_unique_grams`, remembered for whole short texts: the pairs of one family come after each other."""
+    if end - start == len(text) <= _REMEMBERED:
+        return _remembered(text, size)
+    return _unique_grams(text, start, end, size)
+
+
 def _anchors(a: str, a0: int, a1: int, b: str, b0: int, b1: int, size: int) -> list[Block]:
     """Runs around grams that occur once on each side, in an order common to both."""
-    left, right = _unique_grams(a, a0, a1, size), _unique_grams(b, b0, b1, size)
+    left, right = _grams_of(a, a0, a1, size), _grams_of(b, b0, b1, size)
     pairs = [(left[gram], right[gram]) for gram in left.keys() & right.keys()]
     pairs.sort()
     blocks: list[Block] = []
