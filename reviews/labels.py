@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from screening.label_names import LABELS
+
 
 class Label(models.TextChoices):
     COPY = "copy", _("Copy")
@@ -13,6 +15,11 @@ class Label(models.TextChoices):
     TEMPLATE = "template", _("Template")
     INDEPENDENT = "independent", _("Independent")
     UNDECIDED = "undecided", _("Cannot tell")
+
+
+def label_choices() -> list[tuple[str, str]]:
+    """The labels as choices of a field: by name, so that a migration need not repeat them."""
+    return [(str(value), str(name)) for value, name in Label.choices]
 
 
 class Direction(models.TextChoices):
@@ -24,25 +31,14 @@ class Direction(models.TextChoices):
     UNKNOWN = "unknown", _("Direction unknown")
 
 
-LABEL_SIGNS: dict[str, str] = {
-    Label.COPY: "副",
-    Label.REVISION: "修",
-    Label.CITATION: "引",
-    Label.TEMPLATE: "模",
-    Label.INDEPENDENT: "独",
-    Label.UNDECIDED: "?",
-}
+LABEL_SIGNS: dict[str, str] = {code: name.sign for code, name in LABELS.items()}
 """The one character that stands beside a label's colour, so that colour never carries meaning alone."""
 
-LABEL_NAMES_ZH: dict[str, str] = {
-    Label.COPY: "副本",
-    Label.REVISION: "有效修订",
-    Label.CITATION: "公共引用",
-    Label.TEMPLATE: "模板",
-    Label.INDEPENDENT: "各自独立",
-    Label.UNDECIDED: "不能判断",
-}
+LABEL_NAMES_ZH: dict[str, str] = {code: name.zh for code, name in LABELS.items()}
 """The names written into exported tables, whatever language the exporting person reads."""
+
+LABEL_KEYS: dict[str, str] = {code: name.key for code, name in LABELS.items()}
+"""The key that gives a label, in the order in which labels are offered (``static/js/keys.js`` names the same)."""
 
 
 class ReasonCode(models.TextChoices):

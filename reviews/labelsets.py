@@ -207,7 +207,7 @@ def _resolve(
     collection: Collection, rows: Sequence[labels_file.LabelRow]
 ) -> tuple[list[_Accepted], list[Fault]]:
     """The rows whose two documents are in the collection, as keys in database order; the others refused."""
-    wanted = sorted({doc_id for row in rows for doc_id in (row.left, row.right)})
+    wanted = sorted({doc_id for row in rows for pair in _spellings(row) for doc_id in pair})
     keys: dict[str, int] = {}
     for some in _chunks(wanted):
         documents = Document.objects.filter(collection=collection, doc_id__in=some)
@@ -215,19 +215,26 @@ def _resolve(
     found: list[_Accepted] = []
     refused: list[Fault] = []
     for row in rows:
-        missing = [doc_id for doc_id in (row.left, row.right) if doc_id not in keys]
+        sides = [next((d for d in side if d in keys), side[-1]) for side in _spellings(row)]
+        missing = [doc_id for doc_id in sides if doc_id not in keys]
         for doc_id in missing:
             params = {"line": row.line, "doc_id": doc_id[:200]}
             refused.append(Fault(row.line, "document_unknown", DOCUMENT_UNKNOWN, params))
         if missing:
             continue
-        low, high = sorted((keys[row.left], keys[row.right]))
+        low, high = sorted(keys[doc_id] for doc_id in sides)
         if low == high:
-            params = {"line": row.line, "doc_id": row.left[:200]}
+            params = {"line": row.line, "doc_id": sides[0][:200]}
             refused.append(Fault(row.line, "label_row_self", SAME_DOCUMENT, params))
             continue
         found.append(_Accepted(row, low, high))
     return found, refused
+
+
+def _spellings(row: labels_file.LabelRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What either id may be: as written, before as people see it, for two ids may differ in what nobody sees."""
+    left, right = row.written
+    return (left or row.left, row.left), (right or row.right, row.right)
 
 
 def _merge(

@@ -11,6 +11,7 @@ from reviews.views import (
     checklists,
     concord,
     evaluating,
+    exchange,
     families,
     items,
     labelsets,
@@ -48,6 +49,12 @@ round_urls = [
     path("rounds/<int:round_id>/guideline/", rounds.guideline, name="guideline"),
     path("rounds/<int:round_id>/agreement/", concord.agreement, name="agreement"),
     path("rounds/<int:round_id>/sign/", rounds.sign_off, name="sign-off"),
+    path("rounds/<int:round_id>/pairs/", exchange.exchange, name="exchange"),
+    path(
+        "rounds/<int:round_id>/pairs/<slug:kind>/<str:file>",
+        exchange.exchange_file,
+        name="exchange-file",
+    ),
 ]
 
 table_urls = [

@@ -11,42 +11,26 @@ from itertools import islice
 from screening import labels_json
 from screening.documents import Problem
 from screening.intake import encodings, tables
+from screening.label_names import LABELS
 
 LABEL_WORDS: dict[str, str] = {
-    "copy": "copy",
-    "副本": "copy",
+    **{word: code for code, name in LABELS.items() for word in (code, name.zh, name.sign)},
     "重复": "copy",
     "1": "copy",
+    "1.0": "copy",
     "true": "copy",
-    "revision": "revision",
-    "有效修订": "revision",
     "修订": "revision",
-    "citation": "citation",
-    "公共引用": "citation",
     "引用": "citation",
-    "template": "template",
-    "模板": "template",
-    "independent": "independent",
-    "各自独立": "independent",
     "独立": "independent",
     "无关": "independent",
     "不相关": "independent",
     "unrelated": "independent",
-    "undecided": "undecided",
-    "不能判断": "undecided",
     "无法判断": "undecided",
     "0": "not_copy",
+    "0.0": "not_copy",
     "false": "not_copy",
     "not_copy": "not_copy",
     "非副本": "not_copy",
-    "1.0": "copy",
-    "0.0": "not_copy",
-    "副": "copy",
-    "修": "revision",
-    "引": "citation",
-    "模": "template",
-    "独": "independent",
-    "?": "undecided",
 }
 """What a label may be called in a file, and the label that it means.
 
@@ -89,20 +73,23 @@ COLUMNS: dict[str, frozenset[str]] = {
         "annotator", "annotator_id", "user", "completed_by", "标注人", "标注员", "标注者"
     ),
     "family": _names("family", "group", "族", "家族", "分组", "组"),
+    "guarded": _names("guarded"),
 }
 """The names of the columns, as :func:`_plain` writes them; anything else in a file is ignored with one note."""
 
 TITLE_ROWS = 10
 """A header is looked for among so many first rows: people put a title above it."""
 
-_ALLOWED = "copy 副本, revision 有效修订, citation 公共引用, template 模板, independent 各自独立/无关, undecided 不能判断, 1, 0"
+_ALSO = {"independent": "/无关"}
+_ALLOWED = ", ".join([*(f"{c} {n.zh}{_ALSO.get(c, '')}" for c, n in LABELS.items()), "1", "0"])
 
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
     """One labelled pair as the file gives it; ``line`` counts from 1, ``word`` is the label as written.
 
-    Left and right are not ordered here.
+    Left and right are not ordered here. ``written`` are both ids with the signs that nobody sees and that :func:`tidy`
+    takes away: two ids may differ in nothing else.
     """
 
     line: int
@@ -111,14 +98,19 @@ class LabelRow:
     label: str
     extra: dict[str, str] = field(default_factory=dict)
     word: str = ""
+    written: tuple[str, str] = ("", "")
 
 
 def tidy(text: str) -> str:
     """``text`` without surrounding blanks and invisible signs, and with what no database takes as U+FFFD."""
-    kept = _UNSTORABLE.sub("\ufffd", text)
+    kept = _storable(text)
     while kept != (kept := kept.strip().strip(_INVISIBLE)):
         pass
     return kept
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -250,7 +242,14 @@ def _table_records(table: tables.Table, mapping: dict[str, int]) -> Iterator[Rec
             )
             continue
         twice = _said_twice(row, twins)
-        yield twice or (row.line, {c: _cell(row, i) for c, i in mapping.items()})
+        yield twice or (row.line, _unguarded({c: _cell(row, i) for c, i in mapping.items()}))
+
+
+def _unguarded(fields: dict[str, str]) -> dict[str, str]:
+    """Without the quotes that our own CSV file has before what looks like a formula, where the row says that it is one."""
+    if not fields.pop("guarded", "").strip():
+        return fields
+    return {column: text.removeprefix("'") for column, text in fields.items()}
 
 
 def _cell(row: tables.Row, index: int) -> str:
@@ -315,9 +314,12 @@ def _row(line: int, fields: dict[str, str]) -> LabelRow | Problem:
     word = tidy(fields.get("label", ""))
     if not left or not right:
         return Problem(
-            "label_row_without_document", "Line %(line)s: a document is missing", {"line": line}
+            "label_row_without_document",
+            "Line %(line)s: a document is missing (%(field)s)",
+            {"line": line, "field": "right" if left else "left"},
         )
-    if left == right:
+    written = (_storable(fields["left"]).strip(), _storable(fields["right"]).strip())
+    if written[0] == written[1]:
         return Problem(
             "label_row_self",
             "Line %(line)s: %(doc_id)s is paired with itself",
@@ -340,6 +342,6 @@ def _row(line: int, fields: dict[str, str]) -> LabelRow | Problem:
     extra = {
         name: tidy(value)
         for name, value in fields.items()
-        if name not in {"left", "right", "label"} and tidy(value)
+        if name not in {"left", "right", "label", "guarded"} and tidy(value)
     }
-    return LabelRow(line, left, right, label, extra, word)
+    return LabelRow(line, left, right, label, extra, word, written)

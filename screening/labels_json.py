@@ -85,23 +85,27 @@ def _lines(text: str) -> Iterator[Object]:
 
 
 def _elements(text: str, start: int) -> Iterator[Object]:
-    """The elements of an array, each with the line on which it begins; what follows a broken one cannot be read."""
+    """The elements of an array, each with the line on which it begins; what follows a broken one cannot be read.
+
+    Tools write arrays in one line: no two elements get the same number, so that there it counts elements.
+    """
     at = start + 1
-    line, counted = 1, 0
+    line, counted, last = 1, 0, 0
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         line, counted = line + text.count("\n", counted, at), at
+        last = max(line, last + 1)
         if at >= len(text) or text[at] == "]":
             if at >= len(text):
-                yield _broken(line, "the array does not end")
+                yield _broken(last, "the array does not end")
             return
         try:
             value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            yield _broken(line, error)
+            yield _broken(last, error)
             return
-        yield _object(line, value)
+        yield _object(last, value)
 
 
 def _broken(line: int, error: object) -> Problem:
@@ -126,18 +130,21 @@ def _flat(value: dict[str, object]) -> Iterator[dict[str, object]]:
         return
     standing = [a for a in annotations if isinstance(a, dict) and not a.get("was_cancelled")]
     for annotation in standing or [{}]:
-        names = _choices(annotation.get("result"))
-        yield _one_label({**data, "label": names, "annotator": annotation.get("completed_by")})
+        result = annotation.get("result")
+        said = {"label": _of_kind(result, "choices"), "annotator": annotation.get("completed_by")}
+        if words := _of_kind(result, "text"):
+            said["reason"] = "\n".join(map(scalar, words))
+        yield _one_label({**data, **said})
 
 
-def _choices(result: object) -> list[object]:
-    """What was chosen in an annotation of Label Studio."""
-    names: list[object] = []
+def _of_kind(result: object, kind: str) -> list[object]:
+    """What was chosen (``choices``) or written (``text``) in an annotation of Label Studio."""
+    found: list[object] = []
     for part in result if isinstance(result, list) else ():
         value: Any = part.get("value") if isinstance(part, dict) else None
-        chosen = value.get("choices") if isinstance(value, dict) else None
-        names += chosen if isinstance(chosen, list) else []
-    return names
+        said = value.get(kind) if isinstance(value, dict) else None
+        found += said if isinstance(said, list) else []
+    return found
 
 
 def _one_label(columns: dict[str, object]) -> dict[str, object]:

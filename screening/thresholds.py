@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from screening import measuring
+from screening import label_names, measuring
 from screening.evaluation import LabelledPair, families
 from screening.measuring import Record, Scored, Share
 from screening.suggest import SUGGESTIONS
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from screening.result import ScreeningResult
 
 POSITIVE = "copy"
-LABELS = ("copy", "revision", "citation", "template", "independent")
+LABELS = tuple(code for code in label_names.LABELS if code != "undecided")
 
 HEADER: tuple[str, ...] = (
     "threshold",

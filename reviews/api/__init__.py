@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ninja import Router
 
-from reviews.api import arbitration, judgments, labelsets, rounds, tables
+from reviews.api import arbitration, exchange, judgments, labelsets, rounds, tables
 
 router = Router()
-for part in (rounds, judgments, arbitration, labelsets, tables):
+for part in (rounds, judgments, arbitration, labelsets, tables, exchange):
     router.add_router("", part.router)

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from reviews.labels import Direction, Label
+from reviews.labels import Direction, Label, label_choices
 from reviews.models.rounds import ReviewItem, ReviewRound, ReviewSlot
 from screening.models import Document
 
@@ -23,7 +23,7 @@ class Answer(models.Model):
     insert_only: ClassVar[bool] = True
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    label = models.CharField(max_length=12, choices=Label.choices)
+    label = models.CharField(max_length=12, choices=label_choices)
     direction = models.CharField(max_length=12, choices=Direction.choices, blank=True)
     reason_code = models.CharField(max_length=30, blank=True)
     reason = models.TextField(blank=True)

@@ -12,18 +12,10 @@ from django.utils.translation import gettext as _
 
 from reviews.errors import ReviewError
 from reviews.items import PairView, canonical_side
-from reviews.labels import LABEL_SIGNS, REASON_CODES, Direction, Label, ReasonCode
+from reviews.labels import LABEL_KEYS, LABEL_SIGNS, REASON_CODES, Direction, Label, ReasonCode
 from reviews.models import Answer, Arbitration, Judgment, Opinion
 from reviews.reading import CHECKS, hints_of, shown_state
 
-LABEL_KEYS = {
-    Label.COPY: "1",
-    Label.REVISION: "2",
-    Label.CITATION: "3",
-    Label.TEMPLATE: "4",
-    Label.INDEPENDENT: "5",
-    Label.UNDECIDED: "0",
-}
 MAX_EVIDENCE = 20
 MAX_SOURCE = 200
 """Characters of a source's or library entry's name."""

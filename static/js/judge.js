@@ -261,8 +261,8 @@ function release(how) {
 
 function startForm() {
   form.noValidate = true;
-  for (const name of ["copy", "revision", "citation", "template", "independent", "undecided"]) {
-    acts[`label-${name}`] = () => press("label", name);
+  for (const { value } of form.querySelectorAll('input[name="label"]')) {
+    acts[`label-${value}`] = () => press("label", value);
   }
   Object.assign(acts, {
     "left-first": () => pressSide("direction", "left"),

@@ -82,6 +82,8 @@ def addresses(w: World) -> list[str]:
         "why": ["all_done"],
         "name": ["candidates.jsonl"],
         "index": [0],
+        "kind": ["tasks", "settled"],
+        "file": ["label-studio.json", "doccano.jsonl", "pairs.csv"],
     }
     found = []
     for route in patterns(get_resolver()):

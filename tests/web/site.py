@@ -218,6 +218,8 @@ class Site:
             "reviews:item-list": [self.round.pk],
             "reviews:guideline": [self.round.pk],
             "reviews:sign-off": [self.round.pk],
+            "reviews:exchange": [self.round.pk],
+            "reviews:exchange-file": [self.round.pk, "tasks", "pairs.csv"],
             "reviews:table-detail": [self.table.pk],
             "reviews:run-checklist": [self.run.pk],
             "reviews:round-checklist": [self.round.pk],

@@ -48,6 +48,8 @@ TABLE: dict[str, set[str]] = {
     "reviews:item-list": {ADMIN, AUDITOR},
     "reviews:guideline": {ADMIN, AUDITOR, JUDGES},
     "reviews:sign-off": {ADMIN, AUDITOR, JUDGES},
+    "reviews:exchange": {ADMIN, AUDITOR},
+    "reviews:exchange-file": {ADMIN, AUDITOR},
     "reviews:table-detail": {ADMIN, AUDITOR},
     "reviews:verify-table": {ADMIN, AUDITOR},
     "reviews:run-checklist": {ADMIN, AUDITOR},
