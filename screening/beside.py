@@ -14,9 +14,14 @@ from screening.config import ScreeningConfig
 from screening.meaning import Model, load_model
 from screening.text.corpus import Corpus, Ints
 
-NAMES = ("simhash", "lines", "semantic", "bloom")
-
 Report = Callable[[str, int, int], None]
+
+PLAIN: dict[str, Callable[[Corpus, ScreeningConfig], Hits]] = {
+    "bloom": lambda corpus, config: bloom.find(corpus.documents, config),
+}
+"""Channels that need nothing but the texts: each gives the pairs of texts for which its rule holds. Another goes in here."""
+
+NAMES = ("simhash", "lines", "semantic", *PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,11 @@ class Beside:
         """Every pair of texts for which the rule of its channel holds."""
         return _union(self.kept.values())
 
-    def flag(self, low: Ints, high: Ints, flags: NDArray[np.uint8], bits: Mapping[str, int]) -> None:
+    def flag(self, low: Ints, high: Ints, flags: NDArray[np.uint16], bits: Mapping[str, int]) -> None:
         """Mark the pairs that hold."""
         for name, pairs in self.kept.items():
+            if not len(pairs):
+                continue
             flags[np.isin(join(low, high), pairs)] |= bits[name]
 
     def record(self, manifest: dict[str, Any], corpus: Corpus, config: ScreeningConfig) -> None:
@@ -86,10 +93,11 @@ def find(corpus: Corpus, config: ScreeningConfig, report: Report, threads: int) 
         if name == "simhash":
             near = result.near = simhash.find(corpus, config, threads)
             result.hits[name], result.kept[name] = near.hits, near.kept
-        elif name == "bloom":
-            result.hits[name] = bloom.find(corpus.documents, config)
         elif name == "semantic":
             _by_meaning(result, corpus, config, report)
+        elif name in PLAIN:
+            hits = result.hits[name] = PLAIN[name](corpus, config)
+            result.kept[name] = hits.pairs
         else:
             found = result.repeated = lines.find(
                 corpus, times=config.line_times, least=config.line_least, cap=config.bucket_cap

@@ -381,7 +381,7 @@ def _expand(
     left, right, source = (np.empty(count, dtype=np.int64) for _ in range(3))
     kernels.expand_pairs(*arguments, True, left, right, source)
     funnel.large_products(above, cap)
-    flags = texts.flags[source].astype(np.uint8)
+    flags = texts.flags[source].astype(np.uint16)
     pairs = join(left, right)
     flags[np.isin(pairs, numbered)] |= CHANNEL_BITS["doc_number"]
     if (
@@ -390,7 +390,7 @@ def _expand(
         bearing = flags > 0
         left, right, source, flags = left[bearing], right[bearing], source[bearing], flags[bearing]
     equal_left, equal_right = split(same)
-    equal_flags = np.full(len(same), CHANNEL_BITS["exact"], dtype=np.uint8)
+    equal_flags = np.full(len(same), CHANNEL_BITS["exact"], dtype=np.uint16)
     equal_flags[np.isin(same, numbered)] |= CHANNEL_BITS["doc_number"]
     if "minhash" in config.channels and len(same):
         shingled = corpus.lengths[corpus.class_of[equal_left]] >= config.k

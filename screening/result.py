@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CHANNEL_BITS: Mapping[str, int] = {
     name: 1 << i for i, name in enumerate((*CHANNELS, "semantic"))
 }
-"""The bit of each channel that makes pairs, in the ``flags`` of a table."""
+"""The bit of each channel that makes pairs, in the ``flags`` of a table, which has room for sixteen."""
 
 NOTES: tuple[str, ...] = ("", "equal_copies", "large_family", "same_passage")
 """Why a pair is listed and not asked; the index is stored in ``PairTable.note``."""
@@ -80,7 +80,7 @@ class TextPairs:
 
     low: NDArray[np.int64]
     high: NDArray[np.int64]
-    flags: NDArray[np.uint8]
+    flags: NDArray[np.uint16]
     scores: Scores
     measures: NDArray[np.int32]
     runs: NDArray[np.int32]
@@ -93,7 +93,7 @@ class TextPairs:
         return cls(
             low,
             high,
-            np.zeros(n, dtype=np.uint8),
+            np.zeros(n, dtype=np.uint16),
             Scores.none(),
             np.zeros((n, 7), dtype=np.int32),
             np.full((n, EXCERPTS, 3), -1, dtype=np.int32),
@@ -139,7 +139,7 @@ class PairTable:
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     text_pair: NDArray[np.int64]
-    flags: NDArray[np.uint8]
+    flags: NDArray[np.uint16]
     representative: NDArray[np.bool_]
     note: NDArray[np.uint8]
     hint: NDArray[np.uint8]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-import numpy as np
-
-from screening import kernels
-from screening.channels import Hits, no_pairs
+from screening.channels import Hits
+from screening.channels.grouping import pairs_of_groups
 from screening.documents import InputDocument, Problem
 from screening.text.corpus import Corpus
 from screening.text.numbers import DocumentNumber, doubtful_number, own_number, parse_number
@@ -48,17 +46,9 @@ def find(corpus: Corpus, cap: int) -> Hits:
                 f"{document.doc_id}: {number.raw} → {number.code}〔{number.year}〕{number.serial}号"
             )
     left_out = _doubtful(doubtful)
-    several = [members for members in groups.values() if len(members) > 1]
-    counts = {"numbered": sum(map(len, groups.values())), "groups": len(several)}
-    if not several:
-        return Hits(no_pairs(), counts, left_out)
-    sizes = np.array([len(members) for members in several], dtype=np.int64)
-    docs = np.array([d for members in several for d in members], dtype=np.int64)
-    out = np.empty(
-        int(np.where(sizes <= cap, sizes * (sizes - 1) // 2, sizes - 1).sum()), dtype=np.uint64
-    )
-    found = kernels.group_pairs(docs, np.cumsum(sizes), cap, out)
-    large = int((sizes > cap).sum())
+    pairs, large = pairs_of_groups(groups.values(), cap)
+    several = sum(len(members) > 1 for members in groups.values())
+    counts = {"numbered": sum(map(len, groups.values())), "groups": several}
     if large:
         left_out.append(
             Problem(
@@ -68,7 +58,7 @@ def find(corpus: Corpus, cap: int) -> Hits:
                 {"count": large, "cap": cap},
             )
         )
-    return Hits(np.sort(out[:found]), counts, left_out)
+    return Hits(pairs, counts, left_out)
 
 
 def _doubtful(found: list[str]) -> list[Problem]:
