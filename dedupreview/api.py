@@ -76,7 +76,7 @@ def _described(words: str) -> dict[str, Any]:
     return {"description": words, "content": {"application/json": {"schema": schema}}}
 
 
-# No documentation page: it would load its scripts from elsewhere. The schema is at openapi.json.
+# Its own documentation page would load scripts from elsewhere; ours is views.api_docs, made from openapi.json.
 api = DescribedAPI(
     title="dedupreview",
     version="1",

@@ -29,6 +29,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("people/<int:person_id>/", people.edit_person, name="edit-person"),
     path("people/<int:person_id>/keys/", people.person_keys, name="person-keys"),
     path("audit/", people.audit, name="audit"),
+    path("api/v1/docs", views.api_docs, name="api-docs"),
     path("api/v1/", api.urls),
     path("", include("screening.urls")),
     path("", include("reviews.urls")),

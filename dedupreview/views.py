@@ -9,6 +9,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from dedupreview import apidocs
+from dedupreview.api import api
 from dedupreview.errors import passing
 from dedupreview.home import home_of
 from dedupreview.people.access import person_of, require
@@ -19,6 +21,15 @@ from dedupreview.people.access import person_of, require
 def home(request: HttpRequest) -> HttpResponse:
     """What is next for this person."""
     return render(request, "home.html", home_of(person_of(request)))
+
+
+@require("see_home")
+@require_safe
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """The API to read: every call with an example, made from the description that programs read."""
+    address = request.build_absolute_uri("/").rstrip("/")
+    context = {"calls": apidocs.calls(api.get_openapi_schema(), address), "address": address}
+    return render(request, "api_docs.html", context)
 
 
 @require("manage_runs")

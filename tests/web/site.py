@@ -187,6 +187,7 @@ class Site:
         arguments: dict[str, list[object]] = {
             "home": [],
             "workers": [],
+            "api-docs": [],
             "password_change": [],
             "person-list": [],
             "add-person": [],
