@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from screening.channels import Hits, Pairs, bloom, join, lines, no_pairs, semantic, simhash
+from screening.channels import (
+    Hits,
+    Pairs,
+    bloom,
+    join,
+    lines,
+    no_pairs,
+    semantic,
+    simhash,
+    templates,
+)
 from screening.config import ScreeningConfig
 from screening.meaning import Model, load_model
 from screening.text.corpus import Corpus, Ints
@@ -45,6 +55,7 @@ class Beside:
     near: simhash.Near | None = None
     repeated: lines.LinesFound | None = None
     model: Model | None = None
+    forms: templates.Forms | None = None
     hits: dict[str, Hits] = field(default_factory=dict)
     kept: dict[str, Pairs] = field(default_factory=dict)
 
@@ -75,6 +86,8 @@ class Beside:
                 "share": self.repeated.share,
                 "lines": [asdict(line) for line in self.repeated.repeated],
             }
+        if self.forms is not None:
+            manifest["template_library"] = self.forms.record()
         if self.model is not None:
             threshold = config.semantic_threshold or self.model.threshold
             manifest["semantic"] = {"model": self.model.identity, "threshold": threshold}

@@ -30,6 +30,7 @@ from screening.config import ConfigError, ScreeningConfig, stratum_value
 from screening.documents import InputDocument, Refusal
 from screening.funnel import Funnel, manifest
 from screening.growing import Kept, keep, kept_of, pack_grown
+from screening.library import Library
 from screening.matching import Matcher
 from screening.ranking import rank_pairs
 from screening.readings import read_changes, readers
@@ -103,12 +104,14 @@ def screen(
     facts: bool = True,
     threads: int | None = None,
     meanwhile: Meanwhile | None = None,
+    library: Library | None = None,
 ) -> ScreeningResult:
     """Find, verify, measure and rank the candidate pairs of ``documents``.
 
     The result does not depend on the order of the documents, on ``threads`` (default: the processors) or on what
     ``cache`` holds. ``refusals`` are passed on into the files of the run. ``facts=False`` leaves out fact changes.
     ``meanwhile`` is given the result before it has facts and suggestions, and its steps are taken while facts are read.
+    ``library``: confirmed templates, which weigh nothing in the ranks.
     Raises :class:`Cancelled` when ``cancelled()`` turns true, :class:`ConfigError` where an exhaustive run is too large.
     """
     run = Run(config, progress, cancelled, threads or os.cpu_count() or 1)
@@ -119,13 +122,14 @@ def screen(
     funnel = Funnel(corpus, refusals)
     same, numbered = _certain(corpus, run, funnel)
     others = beside.find(corpus, config, run.report, run.threads)
+    others.forms = templates.mask(corpus, library)
     with readers(corpus, run.threads if facts else 0) as processes:
         texts = _approximate(corpus, matcher, numbered, others, run, funnel)
         if cache is not None and kept is not None:
             keep(cache, config, kept, corpus, matcher)
         table = _expand(corpus, texts, same, numbered, others, config, funnel)
         run.report("rank", 0, len(table))
-        table = rank_pairs(corpus, texts, table, config)
+        table = rank_pairs(corpus, texts, table, config, others.forms)
         result = ScreeningResult(
             config=config,
             documents=documents,

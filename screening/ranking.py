@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screening import kernels
+from screening.channels.templates import Forms
 from screening.config import ScreeningConfig
 from screening.matching import Floats
 from screening.result import CHANNEL_BITS, NOTES, PairTable, TextPairs
@@ -15,24 +16,50 @@ HALF_PASSAGE = 60.0
 """Characters that only two texts have which make half of the full evidence of a passage."""
 
 
-def strength(texts: TextPairs, lengths: Ints) -> Floats:
+def strength(
+    texts: TextPairs, lengths: Ints, bounds: Ints | None = None, forms: Forms | None = None
+) -> Floats:
     """Evidence of each pair of texts, 0 to 1.
 
     The greatest of: Jaccard (folded or not); nine tenths of the share of the shorter text under shared runs; nine
     tenths of w / (w + 60), where w counts shared characters, each weighed by 1 / (texts it stands in - 1): sixty
-    characters that nobody else has are as good as half of everything.
+    characters that nobody else has are as good as half of everything. Where ``forms`` cover shared text, all three are
+    those of what is left without them: a pair that shares a confirmed form and nothing else has no evidence.
     """
     shorter = np.maximum(np.minimum(lengths[texts.low], lengths[texts.high]), 1)
     jaccard = np.maximum(texts.scores.jaccard, texts.scores.jaccard_folded)
     cover = np.minimum(texts.measures[:, 1:3].max(axis=1) / shorter, 1.0)
     exclusive = texts.measures[:, 6] / 1000.0
+    if forms is not None and bounds is not None:
+        own, left = _beyond(texts, lengths, bounds, forms)
+        touched = own < 1.0
+        masked = np.minimum(own * cover * shorter / np.maximum(left, 1), 1.0)
+        cover = np.where(touched, np.minimum(cover, masked), cover)
+        jaccard = np.where(touched, np.minimum(jaccard, masked), jaccard)
+        exclusive = exclusive * own
     passage = exclusive / (exclusive + HALF_PASSAGE)
     result: Floats = np.maximum(jaccard, 0.9 * np.maximum(cover, passage))
     return result
 
 
+def _beyond(texts: TextPairs, lengths: Ints, bounds: Ints, forms: Forms) -> tuple[Floats, Ints]:
+    """Share of each pair's shared text that no form covers, by its longest runs; characters of the shorter text left without forms."""
+    starts = bounds[texts.low][:, None] + np.maximum(texts.runs[:, :, 0], 0)
+    ends = starts + np.maximum(texts.runs[:, :, 2], 0)
+    covered = (forms.before[ends] - forms.before[starts]).sum(axis=1)
+    shared = np.maximum(texts.measures[:, 1], 1)
+    shorter = np.where(lengths[texts.low] <= lengths[texts.high], texts.low, texts.high)
+    under = forms.before[bounds[shorter + 1]] - forms.before[bounds[shorter]]
+    own: Floats = np.maximum(1.0 - covered / shared, 0.0)
+    return own, lengths[shorter] - under
+
+
 def rank_pairs(
-    corpus: Corpus, texts: TextPairs, table: PairTable, config: ScreeningConfig
+    corpus: Corpus,
+    texts: TextPairs,
+    table: PairTable,
+    config: ScreeningConfig,
+    forms: Forms | None = None,
 ) -> PairTable:
     """The table in rank order, strongest evidence first, with representatives and notes set.
 
@@ -40,7 +67,7 @@ def rank_pairs(
     """
     inside = table.text_pair >= 0
     strengths = np.full(len(table), 2.0)
-    strengths[inside] = strength(texts, corpus.lengths)[table.text_pair[inside]]
+    strengths[inside] = strength(texts, corpus.lengths, corpus.bounds, forms)[table.text_pair[inside]]
     numbered = table.flags & CHANNEL_BITS["doc_number"] > 0
     strengths[numbered] = np.maximum(strengths[numbered], 0.5)
     # A cosine knows the topic and not the facts: what nothing else finds comes behind everything else.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from screening import kernels
 from screening.channels import Hits, Pairs, no_pairs
 from screening.documents import Problem
+from screening.library import Library
 from screening.text.corpus import Corpus
 from screening.text.shingles import in_threads, slices
 
@@ -93,3 +96,40 @@ def _sorted_grams(corpus: Corpus, gram: int, threads: int) -> tuple[NDArray[np.u
     )
     entries.sort()
     return entries, mask
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What a template library covers: ``before[i]`` places of the texts, end to end, before place i; ``texts`` it stands in."""
+
+    library: Library
+    before: NDArray[np.int64]
+    texts: int
+
+    def record(self) -> dict[str, Any]:
+        """The version of the library and how much it covers, for the record of the run."""
+        return {
+            "digest": self.library.digest,
+            "entries": len(self.library.entries),
+            "texts": self.texts,
+            "characters": int(self.before[-1]),
+        }
+
+
+def mask(corpus: Corpus, library: Library | None) -> Forms | None:
+    """The places of all texts that the confirmed entries of a library cover; None without any."""
+    if library is None or not library.entries:
+        return None
+    covered = np.zeros(len(corpus.points), dtype=bool)
+    texts = 0
+    for c in range(corpus.size):
+        d = corpus.first(c)
+        passages = library.passages(corpus.documents[d].raw)
+        texts += bool(passages)
+        offsets = corpus.offsets[corpus.doc_bounds[d] : corpus.doc_bounds[d + 1]]
+        here = covered[corpus.bounds[c] : corpus.bounds[c + 1]]
+        for passage in passages:
+            for start, end in passage.fixed:
+                here[np.searchsorted(offsets, start) : np.searchsorted(offsets, end)] = True
+    before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(covered, dtype=np.int64)))
+    return Forms(library, before, texts)
