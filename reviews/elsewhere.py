@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from reviews.models import ReviewItem
+from screening import template_library
+from screening.library import shared_stretches, without
 from screening.models import Candidate, Document, DocumentPair, ScreeningRun
 
 KINDRED = 0.5
@@ -164,3 +166,44 @@ def _titles(collection_id: int, pair: set[int], found: Iterable[frozenset[int]])
 
 def _named(documents: frozenset[int], titles: dict[int, str]) -> list[Source]:
     return [Source(pk, titles[pk]) for pk in sorted(documents) if pk in titles][:NAMED]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A confirmed entry of the template library that both texts have: its name, how many texts, and what of it is greyed.
+
+    ``left`` and ``right`` are code points [start, end) of the raw texts: fixed wording that both have. Neither what
+    fills a slot nor a changed fact is in it.
+    """
+
+    name: str
+    documents: int
+    looked_at: int
+    left: tuple[tuple[int, int], ...]
+    right: tuple[tuple[int, int], ...]
+
+
+def known_forms(
+    item: ReviewItem,
+    facts: tuple[Iterable[tuple[int, int]], Iterable[tuple[int, int]]] = ((), ()),
+) -> list[Form]:
+    """The confirmed entries of the collection's library that stand in both texts, those of most texts first.
+
+    ``facts``: where the changed facts of either side stand, raw [start, end); nothing of them is greyed. One query where
+    nothing is confirmed. Needs ``item.candidate`` with its run, and both documents of ``item.pair``.
+    """
+    rows, library = template_library.confirmed(item.candidate.run.collection_id)
+    if library is None:
+        return []
+    sides = [library.passages(document.raw) for document in (item.pair.left, item.pair.right)]
+    found = []
+    for number in sorted({p.entry for p in sides[0]} & {p.entry for p in sides[1]}):
+        own = [[p for p in side if p.entry == number] for side in sides]
+        left, right = (
+            tuple(without(spans, changed))
+            for spans, changed in zip(shared_stretches(*own), facts, strict=True)
+        )
+        if left and right:
+            row = rows[number]
+            found.append(Form(str(row), row.documents, row.looked_at, left, right))
+    return sorted(found, key=lambda form: (-form.documents, form.name))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 from django.utils.formats import number_format
@@ -14,7 +15,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext, pgett
 from django.utils.translation import gettext as _
 
 from reviews.chips import Fact, earlier, facts_listed, in_order, quote
-from reviews.elsewhere import Known, known_passages
+from reviews.elsewhere import Known, known_forms, known_passages
 from reviews.labels import Label
 from reviews.models import ReviewItem
 from reviews.pairtext import KIN, Rendered, render
@@ -116,6 +117,10 @@ class Elsewhere:
     words: str
     quote: str
     sources: tuple[Any, ...]
+    entry: str = ""
+    """The name of the library entry that it is of; empty for a passage that was only found."""
+    more: tuple[tuple[int | str, int | str, int | str, int | str], ...] = ()
+    """Further stretches of it on both sides, as offsets like its own."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +235,8 @@ def facts_of(item: ReviewItem) -> list[FactChange]:
 
 def hints_of(item: ReviewItem) -> tuple[str, ...]:
     """What else than differences and shared passages the page of an item hints at."""
-    return ("elsewhere",) if known_passages(item)[0] else ()
+    found = known_passages(item)[0], known_forms(item)
+    return tuple(name for name, some in zip(("elsewhere", "library"), found, strict=True) if some)
 
 
 def checks_of(item: ReviewItem) -> list[Check]:
@@ -274,7 +280,7 @@ def reading_of(
         counts=rendered.counts,
         facts=facts[:FACTS_LISTED],
         excerpts=_passages(item, left.raw, right.raw, rendered),
-        elsewhere=_elsewhere(item, left.raw, right.raw),
+        elsewhere=[*_forms(item, changes), *_elsewhere(item, left.raw, right.raw)],
         checks=checks_of(item),
         # Where nothing differs there is nothing to fold the rest away for.
         only=bool(rendered.changes) and (long if wish is None else wish),
@@ -359,6 +365,26 @@ def _elsewhere(item: ReviewItem, left: str, right: str) -> list[Elsewhere]:
             seen = replace(seen, rs=one.start, re=one.end)
         found[text] = seen
     return list(found.values())
+
+
+def _forms(item: ReviewItem, changes: list[FactChange]) -> list[Elsewhere]:
+    """The entries of the template library that both texts have: greyed like other known passages, facts never."""
+    facts = (
+        [(c.left_start, c.left_end) for c in changes if c.left_start is not None and c.left_end],
+        [(c.right_start, c.right_end) for c in changes if c.right_start is not None and c.right_end],
+    )
+    found = []
+    for form in known_forms(item, facts):
+        rows: list[tuple[int | str, int | str, int | str, int | str]] = []
+        for one, other in zip_longest(form.left, form.right, fillvalue=("", "")):
+            rows.append((one[0], one[1], other[0], other[1]))
+        words = _("template in %(found)s of %(all)s texts") % {
+            "found": number_format(form.documents, force_grouping=True),
+            "all": number_format(form.looked_at, force_grouping=True),
+        }
+        said = quote(item.pair.left.raw, *form.left[0])
+        found.append(Elsewhere(*rows[0], words, said, (), form.name, tuple(rows[1:])))
+    return found
 
 
 def _words_of(known: Known, inputs: int) -> str:

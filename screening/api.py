@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -151,11 +152,14 @@ class RunIn(Schema):
     collection: str
     preset: str = ""
     config: dict[str, Any] | None = None
+    reference: str | None = None
+    within: bool = False
 
 
 class RunOut(Schema):
     id: str
     collection: str
+    reference: str | None
     state: str
     stage: str
     progress_done: int
@@ -172,6 +176,7 @@ def _run_out(run: ScreeningRun) -> dict[str, Any]:
     return {
         "id": str(run.pk),
         "collection": run.collection.slug,
+        "reference": run.reference.slug if run.reference else None,
         "state": run.state,
         "stage": run.stage,
         "progress_done": run.progress_done,
@@ -187,9 +192,17 @@ def _run_out(run: ScreeningRun) -> dict[str, Any]:
 
 @router.post("/runs", response={201: RunOut, 400: Failure, 404: Failure})
 def make_run(request: HttpRequest, data: RunIn) -> Any:
-    """Start a screening run in the background."""
+    """Start a screening run in the background.
+
+    ``reference``: the slug of a collection to compare with, whose texts are not compared among themselves; pairs are then
+    of one new text and one reference unless ``within`` asks for pairs of two new texts too. The leak report is one of
+    the files of the run.
+    """
     _require(request, "manage_runs")
     collection = get_object_or_404(_collections(request), slug=data.collection)
+    reference = (
+        get_object_or_404(_collections(request), slug=data.reference) if data.reference else None
+    )
     try:
         config = (
             ScreeningConfig.from_dict(data.config)
@@ -198,8 +211,14 @@ def make_run(request: HttpRequest, data: RunIn) -> Any:
             if data.preset
             else ScreeningConfig()
         )
+        if reference is not None:
+            config = replace(config, across_only=not data.within)
         run = start_run(
-            collection=collection, config=config, preset=data.preset, actor=person_of(request)
+            collection=collection,
+            config=config,
+            preset=data.preset,
+            actor=person_of(request),
+            reference=reference,
         )
     except ConfigError as error:
         # The configuration is pure and knows no languages: its own words are English.

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from screening.config import KNOWN_CHANNELS, PRESETS, ConfigError, ScreeningConfig
 from screening.meaning import MeaningError, check_model
 from screening.models import Collection
-from screening.names import CHANNEL_ADVICE, CHANNEL_NAMES, PRESET_WORDS
+from screening.names import CHANNEL_ADVICE, CHANNEL_NAMES, PRESET_WORDS, VERDICT_WORDS
 from screening.result import CHANNEL_BITS
 
 
@@ -194,6 +194,25 @@ class CandidateFilter(forms.Form):
             ("rank", _("strongest evidence first")),
             ("jaccard", _("most similar first")),
             ("containment", _("most contained first")),
+        ],
+        required=False,
+    )
+
+
+class LeakFilter(forms.Form):
+    """What to show of a leak report. A field that holds junk is left out of account."""
+
+    q = forms.CharField(label=_("Title or id"), max_length=200, required=False)
+    verdict = forms.ChoiceField(
+        label=_("Verdict"), choices=[("", _("all")), *VERDICT_WORDS.items()], required=False
+    )
+    sort = forms.ChoiceField(
+        label=_("Order"),
+        choices=[
+            ("item", _("as in the reference collection")),
+            ("covered", _("most covered first")),
+            ("longest", _("longest passage first")),
+            ("documents", _("in most texts first")),
         ],
         required=False,
     )

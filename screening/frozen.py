@@ -123,6 +123,13 @@ def documents(
     return texts, [row["pk"] for row in inputs]
 
 
+def keys_by_id(folder: Path) -> dict[tuple[str, str], int]:
+    """The key of every input by (role, doc_id), without reading a text."""
+    with (folder / INPUTS).open(encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return {(row.get("role", "subject"), row["doc_id"]): row["pk"] for row in rows}
+
+
 def _document(
     doc_id: str,
     raw: str,

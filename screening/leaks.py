@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -237,6 +237,12 @@ def write_leaks(
     """Write ``leaks.csv`` (one item a row, with its fullest text) and ``leaks.jsonl`` (all texts of every item)."""
     write_lines(out / "leaks.csv", csv_lines(HEADER, _rows(documents, reports)))
     write_lines(out / "leaks.jsonl", _lines(documents, reports))
+
+
+def read_leaks(folder: Path) -> list[dict[str, Any]]:
+    """The lines of ``leaks.jsonl`` in a folder, as :func:`write_leaks` wrote them. Raises OSError."""
+    with (folder / FILES[1]).open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def _rows(

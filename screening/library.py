@@ -151,8 +151,9 @@ class Library:
 
     @property
     def digest(self) -> str:
-        """Hex SHA-256 of the entries: the version of the library that a run records."""
-        return _sha256([RULES, *(entry.digest for entry in self.entries)])
+        """Hex SHA-256 of the entries and their weights: the version of the library that a run records."""
+        names = [entry.digest for entry in self.entries]
+        return _sha256([RULES, names, list(self.weights)])
 
     def passages(self, raw: str) -> list[Passage]:
         """The entries that stand in a text, in its order; of places that two entries claim the weightier has them.

@@ -185,6 +185,58 @@ class DocumentMetadata(models.Model):
         return f"metadata {self.number} of document {self.document_id}"
 
 
+class TemplateEntry(models.Model):
+    """An entry of a collection's template library: proposed from its texts, then confirmed or rejected by a person.
+
+    ``entry``: fixed parts and the slots between them, whose digest names it. ``examples``: [{document, start, end,
+    fixed: [[start, end], …]}, …] in raw code points. ``documents`` of ``looked_at`` texts have it.
+    """
+
+    class State(models.TextChoices):
+        PROPOSED = "proposed", _("Proposed")
+        CONFIRMED = "confirmed", _("Confirmed")
+        REJECTED = "rejected", _("Rejected")
+
+    class Level(models.TextChoices):
+        EXACT = "exact", _("the same to the letter")
+        PLAIN = "plain", _("the same but for punctuation, width and space")
+        SLOTS = "slots", _("the same but for its slots")
+
+    collection = models.ForeignKey(
+        Collection, on_delete=models.PROTECT, related_name="template_entries"
+    )
+    digest = models.CharField(max_length=64)
+    entry = models.JSONField()
+    level = models.CharField(max_length=10, choices=Level.choices)
+    documents = models.PositiveIntegerField()
+    sources = models.PositiveIntegerField()
+    looked_at = models.PositiveIntegerField()
+    examples = models.JSONField(default=list)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PROPOSED)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-documents", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "digest"], name="template_entry_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["proposed", "confirmed", "rejected"]),
+                name="template_entry_state_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="proposed", decided_at=None)
+                | (~Q(state="proposed") & Q(decided_at__isnull=False)),
+                name="template_entry_decided_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pk} {''.join(self.entry['parts'])[:60]}"
+
+
 class ScreeningRun(models.Model):
     """One configuration applied to a fixed list of inputs; the row is the truth, the queue only carries its id.
 

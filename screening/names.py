@@ -108,6 +108,16 @@ FILE_WORDS = {
     "leaks.jsonl": _("the same with all texts of every item, for programs"),
 }
 
+VERDICT_WORDS = {
+    "whole": _("there whole"),
+    "part": _("there in part"),
+    "like": _("alike, found by a channel only"),
+    "none": _("not found"),
+    "too_short": _("too short to be looked up"),
+    "empty": _("nothing to compare"),
+}
+"""What became of an item of a reference collection."""
+
 WAY_NAMES = {
     "default": _("A usual run, all its channels"),
     "fragments": _("Repeated fragments (suffix array)"),

@@ -16,7 +16,15 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from dedupreview.people.audit import record
-from screening import frozen, importing, leases, publishing, queueing, rechecking
+from screening import (
+    frozen,
+    importing,
+    leases,
+    publishing,
+    queueing,
+    rechecking,
+    template_library,
+)
 from screening.artefacts import Drafts, write_run
 from screening.config import ConfigError, ScreeningConfig
 from screening.errors import ScreeningError
@@ -28,6 +36,7 @@ from screening.store import Store
 
 if TYPE_CHECKING:
     from dedupreview.people.models import Person
+    from screening.result import ScreeningResult
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +50,9 @@ RUN_FILES = (
     "review_table.csv",
 )
 """The files of a finished run, in the order in which people read them."""
+
+LINES_SHOWN = 50
+"""Repeated lines that the page of a run lists; run.json has up to 200."""
 
 THRESHOLDS = (0.5, 0.7, 0.9)
 
@@ -100,6 +112,7 @@ def start_run(
             raise RunsError(
                 "The collection has no documents yet; import some first.", code="no_documents"
             )
+        template_library.freeze(folder, collection)
         run.save(update_fields=["folder", "inputs"])
         record(
             actor=actor,
@@ -204,6 +217,7 @@ def _carry_out(
             cache=None if run.reference else _store(run),
             refusals=frozen.refusals(folder),
             meanwhile=drafts.lay,
+            library=template_library.frozen(folder),
         )
         tell("write", 0, len(RUN_FILES))
         write_run(
@@ -216,10 +230,19 @@ def _carry_out(
         state=State.DONE,
         stage="",
         error="",
-        funnel=result.funnel | {"published": published},
+        funnel=result.funnel | {"published": published} | _beside(result),
         candidate_count=len(result.candidates),
         finished_at=timezone.now(),
     )
+
+
+def _beside(result: ScreeningResult) -> dict[str, Any]:
+    """What the record of a run has beside pairs, for its page: the first repeated lines, the template library."""
+    names = ("repeated_lines", "template_library")
+    found = {name: result.manifest[name] for name in names if name in result.manifest}
+    if lines := found.get("repeated_lines"):
+        found["repeated_lines"] = lines | {"lines": lines["lines"][:LINES_SHOWN], "all": len(lines["lines"])}
+    return found
 
 
 def _store(run: ScreeningRun) -> Store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from screening.views import collections, documents, runs, uploads, ways
+from screening.views import collections, documents, leaks, library, runs, uploads, ways
 
 app_name = "screening"
 
@@ -15,6 +15,15 @@ urlpatterns = [
     path("collections/<str:slug>/documents/", documents.document_list, name="document-list"),
     path("collections/<str:slug>/upload/", uploads.upload, name="upload"),
     path("collections/<str:slug>/screen/", runs.start_run, name="start-run"),
+    path("collections/<str:slug>/templates/", library.library, name="template-library"),
+    path(
+        "collections/<str:slug>/templates/propose/",
+        library.propose_templates,
+        name="propose-templates",
+    ),
+    path(
+        "template-entries/<int:entry_id>/decide/", library.decide_template, name="decide-template"
+    ),
     path("documents/<int:document_id>/", documents.document_detail, name="document-detail"),
     path(
         "documents/<int:document_id>/metadata/",
@@ -33,6 +42,7 @@ urlpatterns = [
     path("runs/<int:run_id>/files/<str:name>", runs.run_file, name="run-file"),
     path("runs/<int:run_id>/candidates/", runs.candidate_list, name="candidate-list"),
     path("runs/<int:run_id>/fragments/", ways.fragments, name="run-fragments"),
+    path("runs/<int:run_id>/leaks/", leaks.leak_report, name="run-leaks"),
     path("ways/", ways.compare, name="ways"),
     path("candidates/<int:candidate_id>/", runs.candidate_detail, name="candidate-detail"),
 ]

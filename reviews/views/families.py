@@ -95,6 +95,7 @@ def _show(
         "rows": rows,
         "more": len(group.members) - len(shown),
         "implied": group.pairs - group.judged,
+        "run": collection.runs.filter(state="done").first(),
         "proposal": proposal,
         "digest": families.proposal_digest(proposal) if proposal else "",
         "entries": families.entries_of(collection, proposal) if proposal else [],

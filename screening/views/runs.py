@@ -96,6 +96,7 @@ def _run_context(run: ScreeningRun) -> dict[str, object]:
             "funnel": funnel_of(run.funnel),
             "channels": channels_of(run.funnel),
             "curve": s_curve(run.config, run.funnel or {}),
+            "repeated_percent": f"{100 * run.funnel.get('repeated_lines', {}).get('share', 0):.1f}",
             "rounds": run.rounds.order_by("-pk"),
         }
     return context

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from dedupreview.people.access import require
 from screening import checking, frozen, runs
+from screening.documents import InputDocument
 from screening.fragments import LEAST, find_fragments, text_of
 from screening.names import DRIFT_WORDS, KIND_WORDS, way_name
 from screening.reach import run_for
@@ -15,6 +16,7 @@ from screening.selfcheck import KINDS
 
 SHOWN_FRAGMENTS = 100
 SHOWN_PLACES = 20
+CHOSEN, CHOSEN_TYPED = 1_000, 50_000
 
 MOST_CHARACTERS = 3_000_000
 """Characters of a run whose fragments are listed while the page waits (about a second); more are left to the command."""
@@ -46,7 +48,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 @require("see_runs")
 @require_safe
 def fragments(request: HttpRequest, run_id: int) -> HttpResponse:
-    """The passages that stand in two or more places of a run's texts, longest first, with their places."""
+    """The passages that stand in two or more places of a run's texts, or of chosen ones, longest first, with their places."""
     run = run_for(request, run_id)
     asked = request.GET.get("least", "")
     least = min(10_000, max(20, int(asked))) if asked.isdecimal() and len(asked) < 7 else LEAST
@@ -60,6 +62,9 @@ def fragments(request: HttpRequest, run_id: int) -> HttpResponse:
         documents, keys = frozen.documents(runs.run_folder(run), run.collection, run.reference)
     except (OSError, frozen.InputsChanged):
         return render(request, "screening/fragments.html", context | {"gone": True})
+    context["all_texts"] = len(documents)
+    documents, keys, chosen = _chosen(request, documents, keys)
+    context |= {"chosen": chosen, "texts": len(documents)}
     if sum(len(d.raw) for d in documents) > MOST_CHARACTERS:
         return render(request, "screening/fragments.html", context | {"too_large": MOST_CHARACTERS})
     found = find_fragments(documents, least=least)
@@ -75,3 +80,25 @@ def fragments(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(
         request, "screening/fragments.html", context | {"rows": rows, "total": len(found)}
     )
+
+
+def _chosen(
+    request: HttpRequest, documents: list[InputDocument], keys: list[int]
+) -> tuple[list[InputDocument], list[int], str]:
+    """The texts that the address names, by id (one a line) or by key, and their ids as one would type them; else all.
+
+    What is no text of the run is left out; where nothing of it is, nothing is listed.
+    """
+    typed = request.GET.get("only", "").replace("\0", "")[:CHOSEN_TYPED]
+    named = {line.strip() for line in typed.splitlines() if line.strip()}
+    numbers = {key for key in request.GET.getlist("text")[:CHOSEN] if key.isascii() and key.isdigit()}
+    if not named and not numbers:
+        return documents, keys, ""
+    rows = [
+        (document, key)
+        for document, key in zip(documents, keys, strict=True)
+        if document.doc_id in named or str(key) in numbers
+    ]
+    kept = [document for document, _key in rows]
+    ids = "\n".join(document.doc_id for document in kept)
+    return kept, [key for _document, key in rows], ids or typed.strip() or "–"

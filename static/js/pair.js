@@ -300,7 +300,7 @@ function greyKnown() {
 
 /* The words stand in the text itself, where the reader is; they are drawn by the style sheet and not part of it. */
 function tagKnown() {
-  for (const chip of known) {
+  for (const chip of known.filter((one) => one.querySelector(".kind"))) {
     const { ls = "", le = "", rs = "", re = "" } = chip.dataset;
     for (const [side, start, end] of [["l", ls, le], ["r", rs, re]]) {
       const [range] = start === "" ? [] : rangesOf(side, Number(start), Number(end));

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dedupreview.people.models import Person, Role
 from reviews import labelsets, questions, rounds
 from reviews.models import LabelSet, Question, ReviewItem, ReviewRound, ReviewTable
 from screening import importing, originals
 from screening.config import ScreeningConfig
+from screening.library import Entry
 from screening.models import (
     Candidate,
     Collection,
@@ -22,6 +24,7 @@ from screening.models import (
     DocumentPair,
     ScreeningRun,
     SourceFile,
+    TemplateEntry,
 )
 from tests.reviews import world as small
 
@@ -53,6 +56,7 @@ class Site:
         self.documents = self._documents(pairs * 2)
         self.done_import = self._import(folder)
         self.run = self._run(pairs)
+        self.template = self._template()
         self.waiting_run = ScreeningRun.objects.create(
             collection=self.collection, config={}, fingerprint="0" * 64, inputs=4
         )
@@ -100,6 +104,23 @@ class Site:
         (texts / "空<b>.txt").write_bytes(b"")
         importing.import_path(path=texts, collection=self.collection, actor=self.admin)
         return DocumentImport.objects.get(collection=self.collection)
+
+    def _template(self) -> TemplateEntry:
+        """A confirmed entry of the library, so that it outlives another look through the texts."""
+        entry = Entry((f"{HOSTILE}街道图书馆每周开放时间如下请各位读者知悉",), ())
+        return TemplateEntry.objects.create(
+            collection=self.collection,
+            digest=entry.digest,
+            entry=entry.to_dict(),
+            level="exact",
+            documents=2,
+            sources=1,
+            looked_at=4,
+            examples=[{"document": self.documents[0].pk, "start": 6, "end": 20, "fixed": [[6, 12], [15, 20]]}],
+            state=TemplateEntry.State.CONFIRMED,
+            decided_by=self.admin,
+            decided_at=timezone.now(),
+        )
 
     def _run(self, pairs: int) -> ScreeningRun:
         run = ScreeningRun.objects.create(
@@ -201,6 +222,7 @@ class Site:
             "screening:document-list": [slug],
             "screening:upload": [slug],
             "screening:start-run": [slug],
+            "screening:template-library": [slug],
             "screening:document-detail": [self.documents[0].pk],
             "screening:document-original": [self.documents[0].pk],
             "screening:correct-metadata": [self.documents[0].pk],
