@@ -16,6 +16,8 @@ from screening.names import FACT_NAMES
 
 LAST = {"body": 1, "article_number": 2}
 """Kinds that decide least come last: an article put in near the front renumbers a hundred others."""
+PLACES_GIVEN = 300
+"""Places through which a chip leads; nobody presses it more often, and the page stays small."""
 QUOTE = 40
 """Characters of a passage that its chip shows."""
 _AHEAD = 24
@@ -24,7 +26,9 @@ _STOP = re.compile(r"[。！？；：，、\n\r]\s*|(?<=条)\s")
 _FRESH = frozenset("。！？；\n\r")
 _OPENING = frozenset("《“‘「『〔（【(\"'[<¥￥$€£-+")
 _HEAD = re.compile(r"^[\s#*>（(]*$")
-_RULE = re.compile(r"(?:第[\d零〇一二三四五六七八九十百千两]+(?:[编章节条款项目]|之[一二三四五六七八九十])+)+")
+_RULE = re.compile(
+    r"(?:第[\d零〇一二三四五六七八九十百千两]+(?:[编章节条款项目]|之[一二三四五六七八九十])+)+"
+)
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?(?![\d.])")
 
 
@@ -41,13 +45,14 @@ class Fact:
     last: str
     places: tuple[tuple[int | None, int | None, int | None, int | None], ...]
     shifted: bool = False
-    """Articles that merely count on: one entry for all of them."""
+    """One entry for all places of its kind, without their words, such as articles that merely count on."""
 
     @property
     def spots(self) -> str:
         """The places for the page's script: four numbers with commas, empty for none, places with semicolons."""
         return ";".join(
-            ",".join("" if n is None else str(n) for n in place) for place in self.places
+            ",".join("" if n is None else str(n) for n in place)
+            for place in self.places[:PLACES_GIVEN]
         )
 
 

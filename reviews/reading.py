@@ -19,6 +19,7 @@ from reviews.elsewhere import Known, known_forms, known_passages
 from reviews.labels import Label
 from reviews.models import ReviewItem
 from reviews.pairtext import KIN, Rendered, render
+from reviews.wording import others_listed
 from screening.evidence.articles import has_articles
 from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
 from screening.evidence.facts import FactChange, fact_changes
@@ -152,6 +153,8 @@ class Reading:
     changes: int
     counts: dict[str, int]
     facts: list[Fact]
+    others: list[Fact]
+    """What changed besides the facts; empty where two texts share so little that everything else did."""
     excerpts: list[Passage]
     elsewhere: list[Elsewhere]
     checks: list[Check]
@@ -221,7 +224,12 @@ def _partial(item: ReviewItem) -> bool:
 
 
 def facts_of(item: ReviewItem) -> list[FactChange]:
-    """The fact changes that the page of an item shows: all but mere ways of writing.
+    """The fact changes that the page of an item shows: all but mere ways of writing."""
+    return [change for change in _all_facts(item) if change.kind != "style"]
+
+
+def _all_facts(item: ReviewItem) -> tuple[FactChange, ...]:
+    """The fact changes of an item with the ways of writing.
 
     Texts that share little are compared only where they touch, as in the run: elsewhere every number would differ.
     """
@@ -229,8 +237,7 @@ def facts_of(item: ReviewItem) -> list[FactChange]:
     shared = None
     if _partial(item):
         shared = tuple((a, b, c, d) for a, b, c, d in candidate.excerpts)
-    left, right = item.pair.left.raw, item.pair.right.raw
-    return [c for c in _changed_facts(left, right, shared) if c.kind != "style"]
+    return _changed_facts(item.pair.left.raw, item.pair.right.raw, shared)
 
 
 def hints_of(item: ReviewItem) -> tuple[str, ...]:
@@ -255,11 +262,12 @@ def reading_of(
     scores: bool = False,
     only: bool | None = None,
     only_shared: bool | None = None,
+    ticked: frozenset[str] = frozenset(),
 ) -> Reading:
     """Lay out the pair of ``item`` with the canonical left on the side that ``sides`` says.
 
     ``only``: whether all but the changes starts out folded, ``only_shared`` the same for all but shared text in a pair
-    that shares little; ``None`` decides by length. Needs ``item.pair`` with both
+    that shares little; ``None`` decides by length. ``ticked`` are the entries of the checklist that are ticked already. Needs ``item.pair`` with both
     documents, their collections and source files, and ``item.candidate``.
     """
     left, right = item.pair.left, item.pair.right
@@ -279,9 +287,10 @@ def reading_of(
         changes=rendered.changes,
         counts=rendered.counts,
         facts=facts[:FACTS_LISTED],
+        others=[] if kin else others_listed(_compared(left.raw, right.raw), _all_facts(item)),
         excerpts=_passages(item, left.raw, right.raw, rendered),
         elsewhere=[*_forms(item, changes), *_elsewhere(item, left.raw, right.raw)],
-        checks=checks_of(item),
+        checks=[replace(check, ticked=check.key in ticked) for check in checks_of(item)],
         # Where nothing differs there is nothing to fold the rest away for.
         only=bool(rendered.changes) and (long if wish is None else wish),
         kin=kin,
@@ -371,7 +380,11 @@ def _forms(item: ReviewItem, changes: list[FactChange]) -> list[Elsewhere]:
     """The entries of the template library that both texts have: greyed like other known passages, facts never."""
     facts = (
         [(c.left_start, c.left_end) for c in changes if c.left_start is not None and c.left_end],
-        [(c.right_start, c.right_end) for c in changes if c.right_start is not None and c.right_end],
+        [
+            (c.right_start, c.right_end)
+            for c in changes
+            if c.right_start is not None and c.right_end
+        ],
     )
     found = []
     for form in known_forms(item, facts):

@@ -206,7 +206,7 @@ def card_of(row: Judgment | Opinion | Arbitration, view: PairView, heading: str)
         "direction": row.direction,
         "direction_name": direction_name(row.direction, swapped=view.swapped),
         "reason_code": row.reason_code,
-        "code_name": _name(ReasonCode, row.reason_code),
+        "code_name": choice_name(ReasonCode, row.reason_code),
         "reason": row.reason,
         "kept": row.kept_id,
         "kept_name": _kept_name(row.kept_id, view),
@@ -227,7 +227,8 @@ def _is_spot(spot: object) -> bool:
     )
 
 
-def _name(choices: Any, value: str) -> str:
+def choice_name(choices: Any, value: str) -> str:
+    """What a stored choice is called; one that is no longer offered is called by its value."""
     return str(choices(value).label) if value in choices.values else value
 
 

@@ -178,7 +178,7 @@ def item_page(
     """The page of a pair in the mode that fits the person; ``answer`` is what a refused form had."""
     mode = "judge" if view.can_judge else "correct" if view.can_correct else "read"
     current = view.own[-1] if view.own else None
-    reading = read_pair(request, view)
+    reading = read_pair(request, view, _ticks(request, current if mode == "correct" else None))
     page = frame(view, person) | {
         "answers": mode != "read",
         "fault": fault,
@@ -202,7 +202,17 @@ def item_page(
     return render(request, "reviews/item.html", context, status=status)
 
 
-def read_pair(request: HttpRequest, view: PairView) -> Reading:
+def _ticks(request: HttpRequest, current: Judgment | None) -> frozenset[str]:
+    """The entries of the checklist that are ticked already: in the form that was refused, else in the judgment."""
+    if request.method == "POST":
+        return frozenset(request.POST.getlist("checked"))
+    stored = current.checklist if current else {}
+    return frozenset(key for key, state in stored.items() if state == "checked")
+
+
+def read_pair(
+    request: HttpRequest, view: PairView, ticked: frozenset[str] = frozenset()
+) -> Reading:
     """The pair laid out for this reader: their sides, and folded if they had it so last time."""
     wishes = [{"1": True, "0": False}.get(request.COOKIES.get(n, "")) for n in ONLY_COOKIES]
     return reading_of(
@@ -211,6 +221,7 @@ def read_pair(request: HttpRequest, view: PairView) -> Reading:
         scores=view.scores is not None,
         only=wishes[0],
         only_shared=wishes[1],
+        ticked=ticked,
     )
 
 

@@ -17,9 +17,9 @@ from dedupreview.people.access import person_of, require
 from dedupreview.people.models import Person
 from reviews import judging
 from reviews.items import is_swapped
-from reviews.labels import LABEL_SIGNS, Label
+from reviews.labels import LABEL_SIGNS, Label, ReasonCode
 from reviews.models import Judgment, ReviewItem
-from reviews.views.answers import version_words
+from reviews.views.answers import choice_name, version_words
 from reviews.views.items import item_for
 from screening import originals
 from screening.models import Document
@@ -59,6 +59,7 @@ def _row(judgment: Judgment) -> dict[str, Any]:
         "label": judgment.label,
         "name": str(Label(judgment.label).label),
         "sign": LABEL_SIGNS[judgment.label],
+        "code_name": choice_name(ReasonCode, judgment.reason_code),
         "until": until,
         "closed": item.state == ReviewItem.State.CLOSED,
         "note": version_words(judgment),

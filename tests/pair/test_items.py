@@ -16,6 +16,7 @@ from django.utils import timezone
 from dedupreview.people.models import Person
 from reviews import judging, queue
 from reviews.items import is_swapped
+from reviews.labels import REASON_CODES, ReasonCode
 from reviews.models import Draft, Judgment, ReviewItem, ReviewSlot, SeatLapse
 from tests.pair import texts
 from tests.pair.desk import Desk, signed_in
@@ -299,6 +300,26 @@ def test_correction_within_grace_is_a_new_version(desk: Desk) -> None:
         patch.setattr(timezone, "now", lambda: later)
         assert "提交更正" not in page_of(client, slot.item_id)
         assert post(client, slot, "copy").status_code == 400
+
+
+def test_a_correction_starts_with_the_ticks_that_stand(desk: Desk) -> None:
+    client = signed_in(desk.annotators[0])
+    slot = seat(desk, desk.annotators[0])
+    assert 'value="date" form="judge" data-name="日期">' in page_of(client, slot.item_id)
+    post(client, slot, "copy", checked=["date"])
+    html = page_of(client, slot.item_id)
+    assert 'value="date" form="judge" data-name="日期" checked>' in html
+    assert 'value="number" form="judge" data-name="数字">' in html
+    refused = post(client, slot, "undecided", checked=["number"]).content.decode()
+    assert 'value="number" form="judge" data-name="数字" checked>' in refused
+
+
+def test_history_names_the_reason_chosen(desk: Desk) -> None:
+    one = desk.annotators[0]
+    code = REASON_CODES["copy"][1]
+    post(signed_in(one), seat(desk, one), "copy", reason_code=code)
+    html = signed_in(one).get(reverse("reviews:my-judgments")).content.decode()
+    assert f">{ReasonCode(code).label}<" in html
 
 
 def test_history_is_one_s_own(desk: Desk) -> None:
