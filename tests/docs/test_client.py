@@ -70,7 +70,9 @@ def test_the_client_screens_a_folder_and_judges_a_pair(whole_site: Site, tmp_pat
 
 def test_the_client_is_short_and_needs_nothing() -> None:
     tree = ast.parse(EXAMPLE.read_text(encoding="utf-8"))
-    imported = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    imported = {
+        a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names
+    }
     assert imported <= sys.stdlib_module_names
     last = max(n.end_lineno or 0 for n in tree.body if isinstance(n, ast.Import))
     lines = EXAMPLE.read_text(encoding="utf-8").splitlines()[last:]

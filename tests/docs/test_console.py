@@ -45,7 +45,12 @@ def test_the_commands_of_a_page_run_in_order(page: Path, tmp_path: Path) -> None
         line = command.replace("{out}", shlex.quote(str(tmp_path / "out")))
         line = line.replace(PYTHON, f"{shlex.quote(sys.executable)} ")
         result = subprocess.run(
-            ["sh", "-c", line], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+            ["sh", "-c", line],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert result.returncode == 0, (command, result.stderr[-1000:])
         printed = [text.strip() for text in result.stdout.splitlines()]

@@ -37,7 +37,7 @@ Edits = list[tuple[str, str, str]]
 
 CHANNEL_EDITS: Edits = [
     ("screening/beside.py", r"    \"bloom\": .*\n", '\\g<0>    "titles": titles.find,\n'),
-    ("screening/beside.py", r"(from screening.channels import .*), simhash\n", "\\1, simhash, titles\n"),
+    ("screening/beside.py", r"^    simhash,\n", "\\g<0>    titles,\n"),
     ("screening/config.py", r'"simhash", "lines"\)\n', '"simhash", "lines", "titles")\n'),
     ("screening/names.py", r'    "lines": _\("Repeated lines"\),\n', '\\g<0>    "titles": _("Same title"),\n'),
 ]  # fmt: skip
@@ -50,7 +50,7 @@ LABEL_EDITS: Edits = [
     ("static/css/app.css", r"\.label-undecided \{.*\n", "\\g<0>.label-excerpt { --tone: light-dark(#8a1f5c, #eb9fc6); --tone-soft: light-dark(#f9e4ef, #3f2033); }\n"),
 ]  # fmt: skip
 
-MIGRATION = '''from django.db import migrations
+MIGRATION = """from django.db import migrations
 
 from reviews.migrations._labels import known_labels
 
@@ -58,7 +58,7 @@ from reviews.migrations._labels import known_labels
 class Migration(migrations.Migration):
     dependencies = [("reviews", "{last}")]
     operations = known_labels("copy", "revision", "citation", "template", "independent", "excerpt", "undecided")
-'''
+"""
 
 
 def lines_of(text: str) -> int:
@@ -69,7 +69,7 @@ def apply(tree: Path, edits: Edits) -> int:
     """Make the edits, each in exactly one place; how many lines they touch."""
     for name, place, change in edits:
         file = tree / name
-        text, count = re.subn(place, change, file.read_text(encoding="utf-8"))
+        text, count = re.subn(place, change, file.read_text(encoding="utf-8"), flags=re.M)
         assert count == 1, (name, place, count)
         file.write_text(text, encoding="utf-8")
     return len(edits)
@@ -129,7 +129,9 @@ print([(c.left, c.right, c.channels) for c in found.candidates], found.funnel["c
 
 def test_a_channel_takes_few_lines_and_is_everywhere(tree: Path) -> None:
     (tree / "screening/channels/titles.py").write_text(CHANNEL, encoding="utf-8")
-    written = lines_of(CHANNEL) + apply(tree, CHANNEL_EDITS) + catalogued(tree, "Same title", "标题相同")
+    written = (
+        lines_of(CHANNEL) + apply(tree, CHANNEL_EDITS) + catalogued(tree, "Same title", "标题相同")
+    )
     assert written < MOST
     assert "[(0, 1, ('titles',))]" in python(tree, "-c", FINDS)
     python(tree, "manage.py", "import_documents", str(ROOT / "docs/examples"), "--collection", "x")

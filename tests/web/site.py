@@ -32,6 +32,14 @@ PASSWORD = "correct horse battery staple"
 HOSTILE = "<script>document.title='x'</script><img src=x onerror=alert(1)>"
 """Markup that must come out as letters, wherever it went in."""
 
+DOWNLOADS = {
+    "screening:document-original",
+    "screening:import-report",
+    "reviews:label-set-original",
+    "reviews:exchange-file",
+}
+"""Addresses that answer with a file instead of a page."""
+
 
 def person(name: str, role: str) -> Person:
     return Person.objects.create_user(username=name, password=PASSWORD, role=role)
@@ -116,7 +124,14 @@ class Site:
             documents=2,
             sources=1,
             looked_at=4,
-            examples=[{"document": self.documents[0].pk, "start": 6, "end": 20, "fixed": [[6, 12], [15, 20]]}],
+            examples=[
+                {
+                    "document": self.documents[0].pk,
+                    "start": 6,
+                    "end": 20,
+                    "fixed": [[6, 12], [15, 20]],
+                }
+            ],
             state=TemplateEntry.State.CONFIRMED,
             decided_by=self.admin,
             decided_at=timezone.now(),

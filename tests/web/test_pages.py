@@ -13,9 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dedupreview.security import CONTENT_SECURITY_POLICY
-from tests.web.site import HOSTILE, Site
-
-DOWNLOADS = {"screening:document-original", "screening:import-report", "reviews:label-set-original"}
+from tests.web.site import DOWNLOADS, HOSTILE, Site
 
 
 class Inline(HTMLParser):

@@ -130,7 +130,8 @@ BY_ROW = {"judge", "arbitrate"}
 
 
 @pytest.mark.parametrize(
-    "action", [n for n, roles in PERMISSIONS.items() if roles < set(Role.values) and n not in BY_ROW]
+    "action",
+    [n for n, roles in PERMISSIONS.items() if roles < set(Role.values) and n not in BY_ROW],
 )
 def test_a_right_that_everybody_had_would_be_noticed(
     site: Site, monkeypatch: pytest.MonkeyPatch, action: str
