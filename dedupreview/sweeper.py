@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 INTERVAL = 3.0
 SWEEPS = (
+    "dedupreview.hosts.beat",
     "screening.runs.sweep",
     "reviews.tables.exporting.sweep",
     "reviews.tallies.sweep",

@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connections
 
-from dedupreview import paths, queue_server
+from dedupreview import hosts, paths, queue_server
 from dedupreview.commands import ensure_migrated, fail
 from dedupreview.supervisor import Child, Supervisor
 
@@ -40,16 +40,25 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000, help="0: any free port")
         parser.add_argument(
-            "--workers", type=whole, default=2, help="background workers; 0: none here"
+            "--workers", type=whole, help="background workers (2; none with --role web)"
         )
-        parser.add_argument("--no-web", action="store_true", help="background workers only")
+        parser.add_argument(
+            "--role",
+            choices=hosts.ROLES,
+            default="all",
+            help="what this machine does: web pages, background work, or all; web and worker need "
+            "DATABASE_URL and REDIS_URL",
+        )
         parser.add_argument("--no-demo", action="store_true", help="do not add the demo collection")
 
     def handle(self, **options: Any) -> None:
         """Start in order, say where it is, watch, and stop in reverse order."""
+        settle_workers(options)
         data_dir = paths.make_private(settings.DATA_DIR)
         with only_one(data_dir) as lock:
-            listener = None if options["no_web"] else listen(options["host"], options["port"])
+            admit(hosts.check_role, options["role"])
+            worker = options["role"] == "worker"
+            listener = None if worker else listen(options["host"], options["port"])
             os.environ["DEDUPREVIEW_DATA_DIR"] = str(data_dir)
             supervisor = Supervisor(
                 directory=str(settings.BASE_DIR), environment=environment(options["host"])
@@ -62,6 +71,7 @@ class Command(BaseCommand):
             finally:
                 began = time.monotonic()
                 supervisor.stop()
+                hosts.leave()
                 self.say(f"stopped in {time.monotonic() - began:.1f} s")
 
     def _start(
@@ -73,8 +83,11 @@ class Command(BaseCommand):
     ) -> None:
         began = time.monotonic()
         str(settings.SECRET_KEY)  # made now, before two processes could want it
+        admit(hosts.check_alone, lambda seconds: pause(supervisor, seconds))
         if ensure_migrated():
             self.say("database is up to date")
+        admit(hosts.check_same)
+        hosts.enter(options["role"])
         self._start_queue(supervisor)
         supervisor.add(*background(options["workers"]))
         people = [] if options["no_demo"] else demo_people()
@@ -140,6 +153,29 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
+def settle_workers(options: dict[str, Any]) -> None:
+    """How many workers: as many as were asked for, else two; none where only pages are served."""
+    if options["role"] == "web" and options["workers"]:
+        fail("--role web has no workers; leave --workers out, or use --role all")
+    if options["role"] == "worker" and options["workers"] == 0:
+        fail("--role worker with --workers 0 would do nothing")
+    if options["workers"] is None:
+        options["workers"] = 0 if options["role"] == "web" else 2
+
+
+def admit(check: Callable[[Any], None] | Callable[[], None], *arguments: Any) -> None:
+    """Ask whether this machine may serve here; say why not and end with 1."""
+    try:
+        check(*arguments)
+    except hosts.Refused as error:
+        fail(str(error))
+
+
+def pause(supervisor: Supervisor, seconds: float) -> None:
+    """Wait, unless somebody asks to stop."""
+    queue_server.wait_until(lambda: supervisor.stopping, seconds, interval=0.1)
+
+
 @contextmanager
 def only_one(data_dir: Path) -> Iterator[Path]:
     """Hold the data directory for this process; say so and end with 1 if another `up` holds it."""
@@ -198,7 +234,8 @@ def environment(host: str) -> dict[str, str]:
     if not os.environ.get("DEDUPREVIEW_HOSTS"):
         hosts += [socket.gethostname()] if host in {"0.0.0.0", "::"} else [url_host(host)]
     # Uploads and caches in passing belong to nobody else on the machine; what a killed process left is swept out.
-    temporary = settings.DATA_DIR / "tmp"
+    # Machines that share the data directory have a folder each: one that starts must not sweep out another's uploads.
+    temporary = settings.DATA_DIR / "tmp" / socket.gethostname()
     shutil.rmtree(temporary, ignore_errors=True)
     return {
         **os.environ,
