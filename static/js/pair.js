@@ -1,6 +1,6 @@
 /* Reading a pair: jumps through changes, evidence and facts, the change bar, only-changes and swapped sides. */
 
-import { rangesOf, readCells } from "./spots.js";
+import { besidesMarks, beforePhrase, rangesOf, readCells } from "./spots.js";
 
 const pair = document.getElementById("pair");
 const bar = document.querySelector(".judge");
@@ -295,20 +295,20 @@ document.addEventListener("click", (event) => {
 const known = [...document.querySelectorAll("[data-known]")];
 
 function greyKnown() {
-  light("known", known.flatMap(spotsOf));
+  light("known", known.flatMap(spotsOf).flatMap(besidesMarks));
 }
 
 /* The words stand in the text itself, where the reader is; they are drawn by the style sheet and not part of it. */
 function tagKnown() {
   for (const chip of known.filter((one) => one.querySelector(".kind"))) {
-    const { ls = "", le = "", rs = "", re = "" } = chip.dataset;
-    for (const [side, start, end] of [["l", ls, le], ["r", rs, re]]) {
-      const [range] = start === "" ? [] : rangesOf(side, Number(start), Number(end));
-      if (!range) continue;
+    const { ls = "", rs = "" } = chip.dataset;
+    for (const [side, start] of [["l", ls], ["r", rs]]) {
+      const place = start === "" ? null : beforePhrase(side, Number(start));
+      if (!place) continue;
       const tag = document.createElement("i");
       tag.className = "known-tag";
       tag.dataset.n = chip.querySelector(".kind").textContent;
-      range.insertNode(tag);
+      place.insertNode(tag);
     }
   }
 }

@@ -81,6 +81,47 @@ export function rangesOf(side, start, end) {
   return found;
 }
 
+/* The parts of a range outside marked changes: what colours a passage must not paint over what colours a change. */
+export function besidesMarks(range) {
+  const root = range.commonAncestorContainer;
+  if (root.nodeType === Node.TEXT_NODE) return root.parentElement.closest("mark") ? [] : [range];
+  const found = [];
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!range.intersectsNode(node) || node.parentElement.closest("mark")) continue;
+    const part = document.createRange();
+    part.setStart(node, node === range.startContainer ? range.startOffset : 0);
+    part.setEnd(node, node === range.endContainer ? range.endOffset : node.length);
+    if (!part.collapsed) found.push(part);
+  }
+  return found;
+}
+
+/* Where the phrase begins that holds this offset: behind the last sign before it, else at the cell's beginning. */
+export function beforePhrase(side, offset) {
+  const cell = cellAt(side, offset);
+  if (!cell) return null;
+  let place = null;
+  let at = cell.start;
+  for (const { node, points } of pieces(cell.node)) {
+    if (at > offset) break;
+    let units = 0;
+    if (node.nodeType === Node.TEXT_NODE) {
+      for (const character of node.data) {
+        units += character.length;
+        at += 1;
+        if (at <= offset && /[。！？；：，、\s]/u.test(character)) place = [node, units];
+      }
+    } else at += points;
+  }
+  const range = document.createRange();
+  if (place) range.setStart(...place);
+  else range.setStart(cell.node, 0);
+  range.collapse(true);
+  return range;
+}
+
 /* What of the texts is selected: {side: "left"|"right", start, end, text} in code points of raw, or null. */
 export function selected() {
   const selection = getSelection();

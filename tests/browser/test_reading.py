@@ -349,7 +349,7 @@ def test_what_does_not_fit_one_line_is_counted_and_one_press_away(
     rest = page.locator(".rest").first
     hidden = page.locator(".one-line .beyond").count()
     assert hidden > 40
-    assert rest.inner_text() == f"其余 {hidden} 处"
+    assert rest.inner_text() == f"其余 {hidden} 条"
     rest.click()
     assert page.locator(".one-line .beyond").count() == 0
     rest.click()
@@ -357,3 +357,41 @@ def test_what_does_not_fit_one_line_is_counted_and_one_press_away(
     for _ in range(12):
         page.keyboard.press("f")
     assert page.locator("[data-spot].here").is_visible()
+
+
+def test_badges_stand_between_phrases_and_grey_leaves_changes_their_colour(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    page = opened(Desk([(texts.RULE, texts.REVISED)]), sign_in, live_server)
+    found = page.evaluate(
+        """async () => {
+          const { beforePhrase, besidesMarks, rangesOf } = await import('/static/js/spots.js');
+          const cell = [...document.querySelectorAll('.cell[data-d="l"]')].find((one) => one.textContent.includes('1500'));
+          const start = Number(cell.dataset.s);
+          const at = [...cell.textContent].join('').indexOf('1500') + 2;
+          const before = beforePhrase('l', start + at);
+          const text = cell.ownerDocument.createRange();
+          text.setStart(cell, 0);
+          text.setEnd(before.startContainer, before.startOffset);
+          const whole = rangesOf('l', start, start + cell.textContent.length).flatMap(besidesMarks);
+          return [text.toString(), whole.map(String).join('|'), before.collapsed];
+        }"""
+    )
+    assert found[0] == "第四条 "
+    assert found[2] is True
+    assert "夜间开放补助标准" in found[1]
+    assert "1500" not in found[1]
+
+
+def test_other_wording_is_one_press_away_and_no_line_crosses_a_sign(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    right = texts.RULE.replace("阅读需要", "阅读愿望").replace("两人", "三人")
+    page = opened(Desk([(texts.RULE, right)]), sign_in, live_server)
+    page.locator('[data-other="wording"]').click()
+    assert sorted(lit(page)) == ["愿望", "需要"]
+    lines = page.evaluate(
+        """[...document.querySelectorAll('.texts mark')].map((mark) => getComputedStyle(mark).textDecorationLine
+             + ' ' + getComputedStyle(mark).textDecorationStyle)"""
+    )
+    assert set(lines) == {"underline dashed", "underline solid"}
