@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import translation
 
 from dedupreview import health
+from dedupreview.notices import notices_for
 from dedupreview.people.access import PERMISSIONS, may
 
 WORKERS_REMEMBERED = 2.0
@@ -30,11 +32,12 @@ def workers_now() -> int | None:
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    """Context processor: ``may`` (what the person's role allows, by action) and ``workers`` (a function, asked only if used)."""
+    """Context processor: ``may`` (what the person's role allows, by action); ``workers`` and ``notices`` are functions, asked only if used."""
     user = getattr(request, "user", None)
     return {
         "may": {action: may(user, action) for action in PERMISSIONS},
         "workers": workers_now,
+        "notices": partial(notices_for, request),
         "languages": settings.LANGUAGES,
     }
 

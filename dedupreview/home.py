@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from builtins import round as nearest
 from dataclasses import dataclass
+from statistics import median
 
 from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
@@ -17,7 +19,12 @@ from reviews.models import (
     RoundMember,
 )
 from reviews.rounds import judged_in, pairs_in
+from reviews.tallies import LONGEST_MS
 from screening.models import Collection, DocumentImport, ScreeningRun
+
+RECENT = 50
+ENOUGH = 5
+"""A person's time for a pair is the median of the last RECENT judgments, told from ENOUGH on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,21 @@ class Queue:
     round: ReviewRound
     judged: int
     pairs: int
+    seconds: float | None
+    """Their own median of late, per pair; None before there is enough to go by."""
+
+    @property
+    def minutes_left(self) -> int | None:
+        """About how long the rest takes at that pace, in steps of five minutes; others may take some of it over."""
+        if self.seconds is None or self.judged >= self.pairs:
+            return None
+        return max(5 * nearest(self.seconds * (self.pairs - self.judged) / 300), 5)
+
+    @property
+    def hours_left(self) -> float | None:
+        """The same from an hour and a half on, in half hours."""
+        minutes = self.minutes_left
+        return nearest(minutes / 30) / 2 if minutes is not None and minutes >= 90 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +88,22 @@ def queues_of(person: Person) -> list[Queue]:
         members__part=RoundMember.Part.ANNOTATOR,
         members__active=True,
     ).order_by("-pk")
-    return [Queue(round, judged_in(round, person), pairs_in(round)) for round in rounds]
+    return [
+        Queue(one, judged_in(one, person), pairs_in(one), _pace(one, person)) for one in rounds
+    ]
+
+
+def _pace(round: ReviewRound, person: Person) -> float | None:
+    """Median seconds of the last judgments that were measured and not interrupted."""
+    times = (
+        Judgment.objects.filter(
+            annotator=person, item__round=round, active_ms__gt=0, active_ms__lt=LONGEST_MS
+        )
+        .order_by("-pk")
+        .values_list("active_ms", flat=True)[:RECENT]
+    )
+    taken = list(times)
+    return median(taken) / 1000 if len(taken) >= ENOUGH else None
 
 
 def conflicts_of(person: Person) -> list[tuple[ReviewRound, int]]:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import sys
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from dedupreview import apidocs
 from dedupreview.api import api
 from dedupreview.errors import passing
 from dedupreview.home import home_of
+from dedupreview.notices import put_away
+from dedupreview.pages import is_partial
 from dedupreview.people.access import person_of, require
+
+KEY_CHARS = 100
+"""Longest key of a notice that is remembered."""
 
 
 @require("see_home")
@@ -38,6 +44,20 @@ def api_docs(request: HttpRequest) -> HttpResponse:
 def workers(request: HttpRequest) -> HttpResponse:
     """The banner that says whether anything works in the background; empty if all is well."""
     return render(request, "_workers.html")
+
+
+@require("see_home")
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def notices(request: HttpRequest) -> HttpResponse:
+    """The notices of the page that is looked at; POST puts one away."""
+    if request.method == "POST":
+        put_away(request, [request.POST.get("key", "")[:KEY_CHARS]])
+        if not is_partial(request):
+            back = request.POST.get("next", "")
+            safe = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
+            return redirect(back if safe else "home")
+    return render(request, "_notices.html")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -369,6 +369,12 @@ document.addEventListener("click", (event) => {
 });
 
 if (form) startForm();
+if (document.getElementById("tour")) {
+  acts.tour = async () => {
+    document.querySelector("dialog[open]")?.close();
+    (await import("./tour.js")).tour();
+  };
+}
 if (mode === "decide") {
   const { startDecision } = await import("./arbitration.js");
   startDecision(form, { acts, adopt, fitToLabel, needWords, press });

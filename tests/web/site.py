@@ -223,6 +223,7 @@ class Site:
         arguments: dict[str, list[object]] = {
             "home": [],
             "workers": [],
+            "notices": [],
             "api-docs": [],
             "password_change": [],
             "person-list": [],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PARTS = {
     "workers",
+    "notices",
     "screening:import-progress",
     "screening:run-progress",
     "reviews:round-progress",

@@ -86,6 +86,7 @@ def test_pages_stand_on_landmarks(site: Site) -> None:
     for name, text in pages(site).items():
         if name in {
             "workers",
+            "notices",
             "screening:import-progress",
             "screening:run-progress",
             "reviews:round-progress",

@@ -15,6 +15,7 @@ ADMIN, AUDITOR, JUDGES = "admin", "auditor", "judges"
 TABLE: dict[str, set[str]] = {
     "home": {ADMIN, AUDITOR, JUDGES, "stranger"},
     "workers": {ADMIN},
+    "notices": {ADMIN, AUDITOR, JUDGES, "stranger"},
     "api-docs": {ADMIN, AUDITOR, JUDGES, "stranger"},
     "password_change": {ADMIN, AUDITOR, JUDGES, "stranger"},
     "person-list": {ADMIN},
