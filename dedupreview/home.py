@@ -102,7 +102,7 @@ def _pace(round: ReviewRound, person: Person) -> float | None:
         .order_by("-pk")
         .values_list("active_ms", flat=True)[:RECENT]
     )
-    taken = list(times)
+    taken = [time for time in times if time is not None]
     return median(taken) / 1000 if len(taken) >= ENOUGH else None
 
 
