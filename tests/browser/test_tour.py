@@ -45,7 +45,8 @@ def test_a_newcomer_walks_through_it_by_keyboard(page: Page) -> None:
         seen.append((stop(page), outlined.get_attribute("class")))
         box = page.locator("#tour").bounding_box()
         size = page.viewport_size
-        assert box and size
+        assert box
+        assert size
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= size["height"]
         assert box["x"] + box["width"] <= size["width"]
