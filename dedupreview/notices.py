@@ -29,7 +29,7 @@ NEWS_FOR = timedelta(hours=24)
 """How long a finished run, import or export is news."""
 ENDING_SOON = timedelta(minutes=5)
 """How long before its end a seat is worth a word."""
-SHOWN = 3
+SHOWN = 2
 """Notices on a page at most; the rest comes up as these go away."""
 PUT_AWAY = "notices_put_away"
 REMEMBERED = 200
@@ -52,17 +52,17 @@ class Notice:
 
 
 def notices_for(request: HttpRequest) -> list[Notice]:
-    """The notices to show on the page that is looked at; those that lead to this very page are put away."""
+    """The notices to show on the page that is looked at; those that lead to this page, or the one before, are put away."""
     person = getattr(request, "user", None)
     if not isinstance(person, Person):
         return []
     away = set(request.session.get(PUT_AWAY, []))
-    path = page_looked_at(request)
+    path, before = page_looked_at(request), _page_before(request)
     shown = []
     for notice in notices_of(person):
         if notice.key in away:
             continue
-        if notice.url == path:
+        if notice.url in (path, before):
             put_away(request, [notice.key])
         elif notice.said_on != path:
             shown.append(notice)
@@ -78,6 +78,12 @@ def put_away(request: HttpRequest, keys: Iterable[str]) -> None:
 def page_looked_at(request: HttpRequest) -> str:
     """The page's path, also where only a part of it is asked for anew."""
     return urlsplit(request.headers.get("HX-Current-URL", "")).path or request.path
+
+
+def _page_before(request: HttpRequest) -> str:
+    """The page of this site that led here: what finished while it was open was seen there."""
+    came_from = urlsplit(request.headers.get("Referer", ""))
+    return came_from.path if came_from.netloc == request.get_host() else ""
 
 
 def notices_of(person: Person) -> list[Notice]:
@@ -143,7 +149,8 @@ def _runs(person: Person) -> list[Notice]:
             ) % {**names, "count": count}
         tone = "error" if run.state == states.FAILED else "info"
         url = reverse("screening:run-detail", args=[run.pk])
-        found.append(Notice(f"run-{run.pk}-{run.state}", words, url, _("Look at the run"), tone))
+        key = f"run-{run.pk}-{run.state}"
+        found.append(Notice(key, words, url, _("Look at the run"), tone, _steps(run.state)))
     return found
 
 
@@ -164,9 +171,15 @@ def _imports(person: Person) -> list[Notice]:
             reverse("screening:import-detail", args=[row.pk]),
             _("Look at it"),
             "error" if row.state == states.FAILED else "info",
+            _steps(row.state),
         )
         for row in _news(over, person)
     ]
+
+
+def _steps(state: str) -> str:
+    """The first page tells in its steps what was done last, but not what stopped."""
+    return reverse("home") if state == "done" else ""
 
 
 def _tables(person: Person) -> list[Notice]:

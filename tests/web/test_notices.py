@@ -53,6 +53,43 @@ def test_a_run_that_finishes_while_its_page_is_open_is_no_news(site: Site) -> No
     assert page not in words(client)
 
 
+def test_what_finished_on_the_page_before_was_seen_there(site: Site) -> None:
+    client = site.client(site.admin)
+    run = finish(site)
+    page = reverse("screening:run-detail", args=[run.pk])
+    assert page in words(client, Referer=f"https://elsewhere.example{page}")
+    assert page not in words(client, Referer=f"http://testserver{page}")
+    assert page not in words(client)
+
+
+def test_a_page_says_two_things_at_most_and_then_the_next(site: Site) -> None:
+    client = site.client(site.admin)
+    first = finish(site)
+    rest = [
+        ScreeningRun.objects.create(
+            collection=site.collection,
+            config={},
+            fingerprint="0" * 64,
+            state="done",
+            created_by=site.admin,
+            finished_at=timezone.now(),
+        )
+        for _number in range(2)
+    ]
+    assert words(client).count('class="notice ') == 2
+    assert f"run-{first.pk}-done" not in words(client)
+    client.post(reverse("notices"), {"key": f"run-{rest[0].pk}-done"})
+    assert f"run-{first.pk}-done" in words(client)
+
+
+def test_the_first_page_tells_what_is_done_in_its_steps_but_not_what_stopped(site: Site) -> None:
+    client = site.client(site.admin)
+    run = finish(site)
+    assert f"run-{run.pk}-done" not in words(client, "home")
+    finish(site, "failed")
+    assert f"run-{run.pk}-failed" in words(client, "home")
+
+
 def test_a_run_that_stopped_says_so_and_is_told_apart(site: Site) -> None:
     client = site.client(site.admin)
     run = finish(site, "failed")
