@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from screening.label_names import LABELS
@@ -33,6 +34,15 @@ class Direction(models.TextChoices):
 
 LABEL_SIGNS: dict[str, str] = {code: name.sign for code, name in LABELS.items()}
 """The one character that stands beside a label's colour, so that colour never carries meaning alone."""
+
+
+def label_sign(code: str) -> str:
+    """The sign of a label on a page: the Chinese character, elsewhere the first letter of the label's name there."""
+    sign = LABEL_SIGNS.get(code, "")
+    if sign.isascii() or (get_language() or "zh").startswith("zh"):
+        return sign
+    return str(Label(code).label)[:1]
+
 
 LABEL_NAMES_ZH: dict[str, str] = {code: name.zh for code, name in LABELS.items()}
 """The names written into exported tables, whatever language the exporting person reads."""

@@ -7,18 +7,18 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from reviews.labels import LABEL_SIGNS, Label
+from reviews.labels import Label, label_sign
 
 register = template.Library()
 
 
 @register.simple_tag
 def label_badge(label: str) -> SafeString:
-    """A label with its sign; ``not_copy`` of a copy-or-not set has the sign 非."""
+    """A label with its sign; ``not_copy`` of a copy-or-not set has the sign ≠."""
     if label in Label.values:
-        sign, name = LABEL_SIGNS[label], str(Label(label).label)
+        sign, name = label_sign(label), str(Label(label).label)
     elif label == "not_copy":
-        sign, name = "非", _("Not a copy")
+        sign, name = "≠", _("Not a copy")
     else:
         label, sign, name = "undecided", "?", label
     return format_html(

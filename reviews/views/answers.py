@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from reviews.errors import ReviewError
 from reviews.items import PairView, canonical_side
-from reviews.labels import LABEL_KEYS, LABEL_SIGNS, REASON_CODES, Direction, Label, ReasonCode
+from reviews.labels import LABEL_KEYS, REASON_CODES, Direction, Label, ReasonCode, label_sign
 from reviews.models import Answer, Arbitration, Judgment, Opinion
 from reviews.reading import CHECKS, hints_of, shown_state
 
@@ -150,7 +150,7 @@ def checklist_of(request: HttpRequest, counts: dict[str, int]) -> dict[str, str]
 def label_choices() -> list[dict[str, str]]:
     """The six labels as the judgment bar shows them."""
     return [
-        {"value": value, "name": str(Label(value).label), "sign": LABEL_SIGNS[value], "key": key}
+        {"value": value, "name": str(Label(value).label), "sign": label_sign(value), "key": key}
         for value, key in LABEL_KEYS.items()
     ]
 
@@ -201,7 +201,7 @@ def card_of(row: Judgment | Opinion | Arbitration, view: PairView, heading: str)
         "pk": str(row.pk),
         "heading": heading,
         "label": row.label,
-        "sign": LABEL_SIGNS[row.label],
+        "sign": label_sign(row.label),
         "name": str(Label(row.label).label),
         "direction": row.direction,
         "direction_name": direction_name(row.direction, swapped=view.swapped),

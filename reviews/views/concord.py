@@ -16,7 +16,7 @@ from dedupreview import charts
 from dedupreview.people.access import may, require
 from reviews import concord as services
 from reviews.agreement import Measure
-from reviews.labels import LABEL_SIGNS, Label
+from reviews.labels import Label, label_sign
 from reviews.models import ReviewRound
 from reviews.tallies import tally_of
 
@@ -50,7 +50,7 @@ def agreement(request: HttpRequest, round_id: int) -> HttpResponse:
         "by_people": [
             (one, other, _grid(cells)) for (one, other), cells in found.by_people.items()
         ],
-        "signs": LABEL_SIGNS,
+        "signs": {label: label_sign(label) for label in LABELS},
         "direction": (found.directions.n, services.figure(found.directions)),
         "work": work,
         "people": work.people if private else [],
@@ -85,8 +85,8 @@ def _grid(cells: Mapping[tuple[str, str], int]) -> list[tuple[str, list[int]]]:
 
 
 def _heat(cells: Mapping[tuple[str, str], int], title: str) -> SafeString:
-    named = {(LABEL_SIGNS[a], LABEL_SIGNS[b]): number for (a, b), number in cells.items()}
-    signs = [LABEL_SIGNS[label] for label in LABELS]
+    named = {(label_sign(a), label_sign(b)): number for (a, b), number in cells.items()}
+    signs = [label_sign(label) for label in LABELS]
     return charts.heat(signs, signs, named, title)
 
 

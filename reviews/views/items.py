@@ -21,7 +21,7 @@ from dedupreview.people.models import Person
 from reviews import judging, queue
 from reviews.errors import ReviewError
 from reviews.items import ItemsError, PairView, pair_view
-from reviews.labels import LABEL_SIGNS
+from reviews.labels import label_sign
 from reviews.models import (
     Judgment,
     ReviewItem,
@@ -322,7 +322,7 @@ def _outcome(view: PairView) -> dict[str, str]:
         "name": next(
             (c["name"] for c in answers.label_choices() if c["value"] == outcome.label), ""
         ),
-        "sign": LABEL_SIGNS.get(outcome.label, ""),
+        "sign": label_sign(outcome.label),
         "by": by,
         "advice": outcome.advice,
     }

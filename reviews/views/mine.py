@@ -17,7 +17,7 @@ from dedupreview.people.access import person_of, require
 from dedupreview.people.models import Person
 from reviews import judging
 from reviews.items import is_swapped
-from reviews.labels import LABEL_SIGNS, Label, ReasonCode
+from reviews.labels import Label, ReasonCode, label_sign
 from reviews.models import Judgment, ReviewItem
 from reviews.views.answers import choice_name, version_words
 from reviews.views.items import item_for
@@ -58,7 +58,7 @@ def _row(judgment: Judgment) -> dict[str, Any]:
         "titles": _titles(item, judgment.annotator),
         "label": judgment.label,
         "name": str(Label(judgment.label).label),
-        "sign": LABEL_SIGNS[judgment.label],
+        "sign": label_sign(judgment.label),
         "code_name": choice_name(ReasonCode, judgment.reason_code),
         "until": until,
         "closed": item.state == ReviewItem.State.CLOSED,
