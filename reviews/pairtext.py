@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from reviews.recordhead import record_head
 from reviews.visible import visible_html
 from screening.evidence.diff.model import Comparison, Row, Segment
 
@@ -60,7 +61,13 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
     far = _beside_the_shared(comparison.rows) if kin else [row.collapse for row in comparison.rows]
     out: list[str] = []
     folded: list[Row] = []
+    head = record_head(comparison.rows)
+    if head:
+        out.append(_record(head))
     for index, row in enumerate(comparison.rows):
+        if head and index == head:
+            out.append((_fold(folded, kin) if folded else "") + "</details>")
+            folded = []
         if far[index]:
             folded.append(row)
         elif folded:
@@ -77,6 +84,8 @@ def render(comparison: Comparison, *, swapped: bool) -> Rendered:
         )
     if folded:
         out.append(_fold(folded, kin))
+    if head and head == len(comparison.rows):
+        out.append("</details>")
     return Rendered(
         html=mark_safe("".join(out)),
         strip=_shared_strip(comparison, laid) if kin else _strip(comparison, laid, swapped),
@@ -143,6 +152,15 @@ def _fold(rows: Sequence[Row], kin: bool) -> str:
         if layers & {"layout", "normalised"}:
             words = f"{words} · {_('some differ in punctuation, layout or script only')}"
     return f'<div class="fold">{words % {"n": count}}</div>'
+
+
+def _record(count: int) -> str:
+    words = ngettext(
+        "Record about the text, on one side only: %(n)s line",
+        "Record about the text, on one side only: %(n)s lines",
+        count,
+    )
+    return f'<details class="record"><summary>{words % {"n": count}}</summary>'
 
 
 def _cell(

@@ -21,6 +21,13 @@ function show(thing) {
   scrollBy({ top: box.top - Math.max(24, (room - Math.min(box.height, room * 0.6)) / 2.4) });
 }
 
+/* Whatever is folded around a place opens. */
+function reveal(place) {
+  place.closest(".pr")?.classList.add("shown");
+  const record = place.closest("details.record");
+  if (record) record.open = true;
+}
+
 /* --- Changes -------------------------------------------------------------------------------------------------------- */
 
 let current = 0;
@@ -38,7 +45,7 @@ export function goToChange(number) {
     if (Number(mark.dataset.to) <= current && current <= Number(mark.dataset.end)) mark.classList.add("now");
   }
   if (counter) counter.textContent = `${current}/${total}`;
-  for (const mark of marks) mark.closest(".far")?.classList.add("shown");
+  for (const mark of marks) reveal(mark);
   if (marks.length) show(marks[0]);
 }
 
@@ -69,7 +76,7 @@ function goToSpot(chip) {
   for (const spot of spots) {
     const node = spot.startContainer;
     const row = (node instanceof Element ? node : node.parentElement).closest(".pr");
-    row?.classList.add("shown");
+    if (row) reveal(row);
   }
   light("spot", spots);
   if (spots.length) show(spots[0]);
@@ -236,8 +243,8 @@ for (const row of pair.querySelectorAll(".pr")) {
 
 function rowAt(y, step) {
   const box = pair.getBoundingClientRect();
-  let node = document.elementFromPoint(box.left + box.width / 2, y)?.closest(".pr, .fold");
-  while (node && !starts.has(node)) node = node[step];
+  let node = document.elementFromPoint(box.left + box.width / 2, y)?.closest(".pr, .fold, .record");
+  while (node && !starts.has(node)) node = node[step] ?? node.parentElement.closest("details.record")?.[step];
   return node;
 }
 

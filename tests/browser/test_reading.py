@@ -395,3 +395,20 @@ def test_other_wording_is_one_press_away_and_no_line_crosses_a_sign(
              + ' ' + getComputedStyle(mark).textDecorationStyle)"""
     )
     assert set(lines) == {"underline dashed", "underline solid"}
+
+
+def test_the_record_before_a_text_folds_and_opens_for_whoever_goes_there(
+    transactional_db: None, sign_in: SignIn, live_server: Any
+) -> None:
+    record = "来源：青禾晚报\n发布日期：2024-02-03\n浏览次数：318\n"
+    page = opened(Desk([(record + texts.RULE, texts.REVISED)]), sign_in, live_server)
+    fold = page.locator("details.record")
+    assert fold.evaluate("node => node.open") is False
+    assert page.locator("text=浏览次数").is_hidden()
+    page.keyboard.press("n")
+    assert fold.evaluate("node => node.open") is True
+    assert page.locator("text=浏览次数").is_visible()
+    assert page.locator(".cur").first.is_visible()
+    page.keyboard.press("x")
+    assert page.locator("text=浏览次数").is_visible()
+    assert page.locator(".strip .view").get_attribute("width") not in (None, "0")
