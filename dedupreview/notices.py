@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -22,7 +22,7 @@ from django.utils.translation import ngettext
 from dedupreview.home import conflicts_of
 from dedupreview.people.access import may
 from dedupreview.people.models import Person
-from reviews.models import ReviewSlot, ReviewTable
+from reviews.models import ReviewRound, ReviewSlot, ReviewTable
 from screening.models import DocumentImport, ScreeningRun
 
 NEWS_FOR = timedelta(hours=24)
@@ -131,10 +131,12 @@ def _news(rows: QuerySet[Any], person: Person) -> QuerySet[Any]:
 
 
 def _runs(person: Person) -> list[Notice]:
+    """Finished runs; one that a round was opened on has been looked at."""
     states = ScreeningRun.State
-    over = ScreeningRun.objects.filter(state__in=(states.DONE, states.FAILED)).select_related(
-        "collection"
-    )
+    used = ReviewRound.objects.filter(run=OuterRef("pk"))
+    over = ScreeningRun.objects.filter(
+        ~Exists(used), state__in=(states.DONE, states.FAILED)
+    ).select_related("collection")
     found = []
     for run in _news(over, person):
         names = {"number": run.pk, "collection": run.collection}
@@ -155,10 +157,14 @@ def _runs(person: Person) -> list[Notice]:
 
 
 def _imports(person: Person) -> list[Notice]:
+    """Finished imports; one whose collection was screened since has been looked at."""
     states = DocumentImport.State
-    over = DocumentImport.objects.filter(state__in=(states.DONE, states.FAILED)).select_related(
-        "collection"
+    used = ScreeningRun.objects.filter(
+        collection=OuterRef("collection"), created_at__gt=OuterRef("finished_at")
     )
+    over = DocumentImport.objects.filter(
+        ~Exists(used), state__in=(states.DONE, states.FAILED)
+    ).select_related("collection")
     return [
         Notice(
             f"import-{row.pk}-{row.state}",

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from reviews.models import ReviewSlot, ReviewTable
-from screening.models import ScreeningRun
+from screening.models import DocumentImport, ScreeningRun
 from tests.reviews import world as small
 from tests.web.site import Site
 
@@ -88,6 +88,22 @@ def test_the_first_page_tells_what_is_done_in_its_steps_but_not_what_stopped(sit
     assert f"run-{run.pk}-done" not in words(client, "home")
     finish(site, "failed")
     assert f"run-{run.pk}-failed" in words(client, "home")
+
+
+def test_what_was_built_upon_is_no_news(site: Site) -> None:
+    client = site.client(site.admin)
+    ScreeningRun.objects.filter(pk=site.run.pk).update(
+        created_by=site.admin, finished_at=timezone.now()
+    )
+    DocumentImport.objects.update(
+        created_by=site.admin, finished_at=timezone.now() - timedelta(hours=1)
+    )
+    assert site.round.run_id == site.run.pk
+    assert 'class="notice ' not in words(client)
+    ScreeningRun.objects.update(created_at=timezone.now() - timedelta(hours=2))
+    said = words(client)
+    assert reverse("screening:import-detail", args=[site.done_import.pk]) in said
+    assert said.count('class="notice ') == 1
 
 
 def test_a_run_that_stopped_says_so_and_is_told_apart(site: Site) -> None:
