@@ -127,7 +127,7 @@ def _originals(run: ScreeningRun) -> Point:
     except (OSError, frozen.InputsChanged) as error:
         return _point(
             "originals", _("The texts are unchanged since the run."), False,
-            "The list of inputs cannot be confirmed: %(why)s", why=str(error),
+            "The list of inputs cannot be confirmed: %(why)s", why=runs.in_words(error),
         )  # fmt: skip
     return _point(
         "originals", _("The texts are unchanged since the run."), True,

@@ -16,6 +16,7 @@ from screening.config import ScreeningConfig
 from screening.evaluation import families
 from screening.measuring import Record, Scored, records
 from screening.models import Candidate, ScreeningRun
+from screening.names import CHANNEL_NAMES
 from screening.pipeline import screen
 
 SCORES = ("jaccard", "containment", "minhash_estimate")
@@ -316,13 +317,20 @@ def _settings(run: ScreeningRun) -> tuple[tuple[str, str], ...]:
     found = []
     for name in VARIED:
         value = run.config.get(name)
-        words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        words = _as_words(name, value) if isinstance(value, list) else str(value)
         found.append((name, words))
     try:
         bands, rows = ScreeningConfig.from_dict(run.config).banding
     except ValueError:
         return tuple(found)
     return tuple((n, str({"bands": bands, "rows": rows}.get(n, v))) for n, v in found)
+
+
+def _as_words(name: str, value: list[Any]) -> str:
+    """A setting that is a list: channels by the names people know, steps as they stand in the configuration."""
+    return " · ".join(
+        str(CHANNEL_NAMES.get(one, one)) if name == "channels" else str(one) for one in value
+    )
 
 
 def start_trials(

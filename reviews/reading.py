@@ -24,6 +24,7 @@ from screening.evidence.articles import has_articles
 from screening.evidence.diff import ENGINE_VERSION, Comparison, compare
 from screening.evidence.facts import FactChange, fact_changes
 from screening.models import Document
+from screening.names import CHANNEL_NAMES
 
 FACTS_LISTED = 60
 """Fact changes listed at all: two texts that differ throughout differ in their marks, a longer list is not read."""
@@ -454,7 +455,12 @@ def _scores(item: ReviewItem) -> list[Score]:
         Score(_("Containment"), f"{candidate.containment:.3f}"),
     ]
     if candidate.channels:
-        scores.append(Score(_("Channels"), ", ".join(map(str, candidate.channels))))
+        scores.append(
+            Score(
+                _("Channels"),
+                " · ".join(str(CHANNEL_NAMES.get(name, name)) for name in candidate.channels),
+            )
+        )
     if candidate.suggestion:
         known = candidate.suggestion in Label.values
         name = str(Label(candidate.suggestion).label) if known else candidate.suggestion

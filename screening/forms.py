@@ -25,6 +25,7 @@ class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]
         allow_unicode=True,
         required=False,
         help_text=_("Used in addresses and commands. Left empty, it follows from the name."),
+        error_messages={"invalid": _("Give a short name with letters or digits.")},
     )
 
     class Meta:

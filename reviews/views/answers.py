@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from reviews.errors import ReviewError
@@ -21,7 +22,8 @@ MAX_SOURCE = 200
 """Characters of a source's or library entry's name."""
 NAMED_BY: dict[str, str] = {Label.CITATION: "source", Label.TEMPLATE: "entry"}
 """What a label may name: the source that is quoted, the entry of the template library."""
-LETTERS = "甲乙丙丁戊己庚辛壬"
+LETTERS = {"zh": "甲乙丙丁戊己庚辛壬", "en": "ABCDEFGHI"}
+"""What people are called whose names are not told, by language."""
 
 BAD_FORM = "The form did not arrive whole. Reload the page; what you typed is kept."
 
@@ -145,6 +147,12 @@ def checklist_of(request: HttpRequest, counts: dict[str, int]) -> dict[str, str]
 
 
 # --- The page ---------------------------------------------------------------------------------------------------------
+
+
+def letter(place: int) -> str:
+    """What the person at this place, counted from 0, is called: 甲, 乙 … in Chinese, elsewhere A, B …"""
+    letters = LETTERS["zh" if (get_language() or "zh").startswith("zh") else "en"]
+    return letters[place % len(letters)]
 
 
 def label_choices() -> list[dict[str, str]]:

@@ -197,7 +197,7 @@ def _cards(view: PairView, person: Person, chosen: str) -> list[dict[str, Any]]:
     latest = [row for row in rows if not any(other.supersedes_id == row.pk for other in rows)]
     cards = []
     for place, judgment in enumerate(sorted(latest, key=lambda row: _chance(row, person))):
-        letter = answers.LETTERS[place % len(answers.LETTERS)]
+        letter = answers.letter(place)
         card = answers.card_of(judgment, view, letter)
         card["version_note"] = answers.version_words(judgment)
         if judgment.counted:

@@ -24,7 +24,7 @@ from screening.figures import funnel_of
 from screening.frozen import InputsChanged
 from screening.models import Collection, ScreeningRun
 from screening.reach import run_for
-from screening.runs import RunsError
+from screening.runs import RunsError, in_words
 
 DEFAULT_THRESHOLDS = (0.5, 0.7, 0.9)
 MOST_ERRORS = 300
@@ -220,7 +220,7 @@ def _exhaustive(run: ScreeningRun) -> dict[str, Any]:
     except ConfigError as error:
         return {"check_error": _(error.template) % error.params}
     except (OSError, InputsChanged) as error:
-        return {"check_error": str(error)}
+        return {"check_error": in_words(error)}
     config = ScreeningConfig.from_dict(run.config)
     predicted = (
         [(s / 50, 1 - measuring.chance_of_missing(s / 50, *config.banding)) for s in range(51)]

@@ -301,7 +301,7 @@ def _record(view: PairView, current: Judgment | None) -> dict[str, Any]:
         return {"cards": _own_cards(view, current), "notice": _("This pair is not settled yet.")}
     cards = []
     for judgment in view.judgments:
-        letter = answers.LETTERS[(judgment.slot.number - 1) % len(answers.LETTERS)]
+        letter = answers.letter(judgment.slot.number - 1)
         card = answers.card_of(judgment, view, letter)
         card["own"] = judgment.annotator_id == (current.annotator_id if current else None)
         card["version_note"] = answers.version_words(judgment)

@@ -239,7 +239,7 @@ function submit() {
   }
   const open = unchecked();
   if (open.length) {
-    tell(words("need-check").replace("{what}", open.map((box) => box.dataset.name).join("、")), "bad");
+    tell(words("need-check").replace("{what}", open.map((box) => box.dataset.name).join(document.documentElement.lang.startsWith("zh") ? "、" : ", ")), "bad");
     return;
   }
   if (form.elements.active_ms) {
