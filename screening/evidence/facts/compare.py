@@ -10,7 +10,7 @@ from itertools import pairwise
 from rapidfuzz.distance import Indel
 
 from ..align import Block, anchored_blocks
-from .around import names_at, own_lines, words_at
+from .around import alike_around, beside, names_at, own_lines, words_at
 from .extract import MASKS
 from .model import Fact, FactChange, FactKind, FactSheet
 from .stated import differing, stated_dates
@@ -25,6 +25,8 @@ _SMALL_GAP = 16
 _FEW_WORDS = 2
 _MOST_SWAPPED = 200
 _CLEARLY = 0.1
+_OF_ONE_THING = 0.4
+"""Likeness of the words around two dates or two names, within their sentences, from which both are said of one thing."""
 _SHORT_TEXT = 300
 """Up to this length the beginning and the end of a text hold a difference as common text does."""
 _NUMERIC = frozenset({"date", "number", "frequency", "duration", "money", "unit", "percent"})
@@ -42,16 +44,22 @@ _PRIORITY: tuple[FactKind, ...] = (
 )
 _FAMILY = {"modality": 0, "negation": 0, "condition": 1, "conclusion": 2, "body": 3}
 _LEVEL = re.compile(r"[条款项目章节编部]")
-_LEVELS = re.compile("[省市县区乡镇村地部厅校院]级|国家级")
+_LEVELS = re.compile("(?:[省市县区乡镇村地部厅校院]级|国家级)(?:以上|以下)?(?:地方)?")
 _BARE_MEASURES = frozenset("件份项套台次")
 _BIG = frozenset("万亿")
+_CLAUSE_EDGE = frozenset("\n,，。;；:：!！?？")
 _ARTICLE_MASK = MASKS["article_number"]
 
 
 def _words_kind(a: Fact, b: Fact) -> FactKind:
+    """What an editor calls a replaced word of may, must and not.
+
+    ``negation`` where what was so is no longer so: 得 → 不得, 有 → 无, and 可以 → 不得 likewise, for what was allowed is
+    forbidden. ``modality`` where only the strength of the rule differs: 可以 → 应当, 不得 → 不宜, 有 → 有责任.
+    """
     if a.negative != b.negative:
         return "negation"
-    return "modality" if a.kind == b.kind == "modality" else "negation"
+    return "modality" if "modality" in (a.kind, b.kind) else "negation"
 
 
 def _numeric_kind(a: Fact, b: Fact, left: str, right: str) -> FactKind:
@@ -116,12 +124,25 @@ class _Comparison:
             return
         if {a.kind, b.kind} & _DATES and a.kind != b.kind and not {a.kind, b.kind} <= _TIMES:
             # a day against an ordinal: each stands for itself
-            self.only_left.append((a.start, a))
-            self.only_right.append((a.start, b))
+            self._apart(a, b)
+            return
+        if {a.kind, b.kind} & _DATES and not self._of_one_thing(
+            self.left.spans[i], self.right.spans[j]
+        ):
+            self._apart(a, b)
             return
         kind = _kind(a, b, self.left.surface(i), self.right.surface(j))
         self._add(kind, a.value, b.value, a, b)
         self.paired.append((i, j, self.changes[-1]))
+
+    def _apart(self, a: Fact, b: Fact) -> None:
+        """Note two facts that stand each for itself: one is gone, the other is new."""
+        self.only_left.append((a.start, a))
+        self.only_right.append((a.start, b))
+
+    def _of_one_thing(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Whether the sentences around two clean spans are alike enough to speak of one thing."""
+        return alike_around(self.left, one, self.right, other) >= _OF_ONE_THING
 
     def _add(
         self,
@@ -231,11 +252,20 @@ class _Comparison:
                 if (
                     fact.heading
                     or fact.weak
+                    or self._connects(sheet, index)
                     or not (bare or fact.kind in _NUMERIC or fact.kind in _NUMBERS)
                 ):
                     continue
                 rest.append((self._raw_place(i0), fact))
         self._bare_measure(i0, i1, j0, j1)
+
+    @staticmethod
+    def _connects(sheet: FactSheet, index: int) -> bool:
+        """Whether 之后 or 以后 begins a clause: it goes on with a story and limits nothing."""
+        if sheet.facts[index].key not in ("以后", "以前"):
+            return False
+        start = sheet.spans[index][0]
+        return start == 0 or sheet.reading.text[start - 1] in _CLAUSE_EDGE
 
     def _words(self, i0: int, i1: int, j0: int, j1: int) -> None:
         """Weak words that stand against each other: 和 and 或者, 全部 and 部分, 合格 and 不合格."""
@@ -278,10 +308,14 @@ class _Comparison:
         theirs = names_at(self.right, j0, j1)
         if not mine and not theirs:
             return
-        for a, b in zip(mine, theirs, strict=False):
+        if not mine and i0 == i1:
+            mine = beside(self.left, i0, theirs, self.right, j0, j1)
+        elif not theirs and j0 == j1:
+            theirs = beside(self.right, j0, mine, self.left, i0, i1)
+        for (a, one), (b, other) in zip(mine, theirs, strict=False):
             if _LEVELS.sub("", a.key) == _LEVELS.sub("", b.key):
                 continue  # the same kind of body at another level is a condition
-            if (a.start, b.start) not in self.worded:
+            if (a.start, b.start) not in self.worded and self._of_one_thing(one, other):
                 self.worded.add((a.start, b.start))
                 self._add("body", a.value, b.value, a, b)
         if i1 - i0 > _SMALL_GAP or j1 - j0 > _SMALL_GAP:
@@ -296,7 +330,9 @@ class _Comparison:
             (theirs[len(mine) :], j1 - j0, self.only_right),
         ):
             rest.extend(
-                (self._raw_place(i0), fact) for fact in extra if size - len(fact.key) <= _FEW_WORDS
+                (self._raw_place(i0), fact)
+                for fact, _ in extra
+                if size - len(fact.key) <= _FEW_WORDS
             )
 
     def without_swaps(self) -> None:
@@ -351,6 +387,10 @@ class _Comparison:
         known |= {(c.right_start, "r") for _, c in self.changes}
         for a, b in differing(stated_dates(self.left), stated_dates(self.right)):
             if (a and (a.start, "l") in known) or (b and (b.start, "r") in known):
+                continue
+            if a and b and not self._of_one_thing(self.left.span_of(a), self.right.span_of(b)):
+                self._add("date", a.value, None, a, None)
+                self._add("date", None, b.value, None, b, a.start)
                 continue
             self._add("date", a.value if a else None, b.value if b else None, a, b)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -112,6 +113,10 @@ class FactSheet:
         start, end = self.spans[index]
         return self.reading.text[start:end]
 
+    def span_of(self, fact: Fact) -> tuple[int, int]:
+        """Clean span of one of the facts."""
+        return self.spans[bisect_left(self.facts, fact.start, key=lambda other: other.start)]
+
     @cached_property
     def _way_back(self) -> array[int]:
         """Clean index of every skeleton index, and of the end."""
@@ -128,6 +133,10 @@ class FactSheet:
             cleans.append(start)
             at = end
         return cleans
+
+    def place_of(self, index: int) -> int:
+        """Skeleton index of what stands at a clean index or next behind it."""
+        return bisect_left(self._way_back, index)
 
     def clean_at(self, place: int) -> int:
         """Clean index of a skeleton index; the end of the clean text for the end of the skeleton."""
