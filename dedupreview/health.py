@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 from django.conf import settings
 from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -15,6 +18,10 @@ WORKER_KEY = "dedupreview:worker:"
 
 HEARTBEAT_TTL = 6
 """Seconds after which a worker that has stopped renewing its key counts as gone."""
+
+
+LEAST_FREE = 200 * 2**20
+"""Bytes that have to be free in the data directory: below it the next import or run is likely to end with a full disk."""
 
 
 def queue_connection() -> Redis:
@@ -46,10 +53,25 @@ def database_answers() -> bool:
         return False
 
 
-@never_cache
-@require_safe
-def healthz(request: HttpRequest) -> JsonResponse:
-    """200 and ``{"status": "ok"}`` when database, queue and a worker are there; else 503 with ``reasons``."""
+def migrated() -> bool:
+    """Whether the database has everything that this program expects of it."""
+    try:
+        executor = MigrationExecutor(connection)
+        return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return False
+
+
+def room_left() -> bool:
+    """Whether the data directory can be read and has :data:`LEAST_FREE` bytes left."""
+    try:
+        return shutil.disk_usage(settings.DATA_DIR).free >= LEAST_FREE
+    except OSError:
+        return False
+
+
+def _state() -> dict[str, object]:
+    """Database, queue and workers, with the reasons why the site is not whole."""
     workers = workers_seen()
     reasons = []
     if not database_answers():
@@ -58,13 +80,36 @@ def healthz(request: HttpRequest) -> JsonResponse:
         reasons.append("queue does not answer")
     elif workers == 0:
         reasons.append("no background worker is running")
-    body = {
+    return {
         "status": "unavailable" if reasons else "ok",
         "database": "failing" if "database does not answer" in reasons else "ok",
         "queue": "failing" if workers is None else "ok",
         "workers": workers or 0,
         "reasons": reasons,
     }
-    response = JsonResponse(body, status=503 if reasons else 200)
+
+
+def _answer(body: dict[str, object]) -> JsonResponse:
+    response = JsonResponse(body, status=503 if body["reasons"] else 200)
     response._has_been_logged = True  # type: ignore[attr-defined]  # whoever asks every second knows it already
     return response
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 and ``{"status": "ok"}`` when database, queue and a worker are there; else 503 with ``reasons``."""
+    return _answer(_state())
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """As /healthz, and whether the database is up to date and the data directory has room: may people be sent here?"""
+    body = _state()
+    reasons = list(body["reasons"])  # type: ignore[call-overload]
+    if body["database"] == "ok" and not migrated():
+        reasons.append("the database is older than this program: run manage.py migrate")
+    if not room_left():
+        reasons.append(f"less than {LEAST_FREE // 2**20} MB are free in the data directory")
+    return _answer({**body, "status": "unavailable" if reasons else "ok", "reasons": reasons})

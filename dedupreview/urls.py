@@ -18,6 +18,7 @@ api.add_router("", reviews_router)
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),
     path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("notices", views.notices, name="notices"),
     path("workers", views.workers, name="workers"),
     path("language", set_language, name="set_language"),

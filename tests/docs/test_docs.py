@@ -25,7 +25,7 @@ PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for
 ALL = "\n".join(PAGES.values())
 OURS = {"dedupreview", "dedupreview.people", "screening", "reviews"}
 COMMANDS = {name: app for name, app in get_commands().items() if app in OURS}
-DJANGO_TOO = {"makemigrations", "migrate"}
+DJANGO_TOO = {"check", "makemigrations", "migrate"}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
 MOST_BYTES = 150_000

@@ -30,7 +30,7 @@ from tests.reviews.world import World, claimed, person, world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
-SKIPPED = ("healthz", "workers", "language", "logout", "login", "<path:", "favicon")
+SKIPPED = ("healthz", "readyz", "workers", "language", "logout", "login", "<path:", "favicon")
 """No page about rounds, or not the same from one second to the next."""
 VARIES = re.compile(
     rb'csrfmiddlewaretoken" value="[^"]+"|csrf[-_]?token[^>]{0,20}content="[^"]+"|data-csrf="[^"]+"'

@@ -62,6 +62,45 @@ def test_no_database(
     assert "database does not answer" in answer.json()["reasons"]
 
 
+def test_ready_needs_more_than_healthy(
+    client: Client, db: None, queue_server: Redis, monkeypatch: pytest.MonkeyPatch, data_dir: Any
+) -> None:
+    with workers.heartbeat():
+        assert _wait_for(1)
+        assert client.get("/readyz").status_code == 200
+        monkeypatch.setattr(health, "LEAST_FREE", 2**70)
+        answer = client.get("/readyz")
+        assert answer.status_code == 503
+        assert "free in the data directory" in answer.json()["reasons"][0]
+        assert client.get("/healthz").status_code == 200
+
+
+def test_ready_names_a_database_that_is_behind(
+    client: Client, db: None, queue_server: Redis, data_dir: Any
+) -> None:
+    from django.db.migrations.recorder import MigrationRecorder
+
+    last = MigrationRecorder.Migration.objects.filter(app="reviews").order_by("-id").first()
+    assert last is not None
+    last.delete()
+    with workers.heartbeat():
+        assert _wait_for(1)
+        answer = client.get("/readyz")
+        assert client.get("/healthz").status_code == 200
+    assert answer.status_code == 503
+    assert answer.json()["reasons"] == [
+        "the database is older than this program: run manage.py migrate"
+    ]
+
+
+def test_ready_says_that_the_data_directory_is_gone(
+    client: Client, db: None, queue_server: Redis, settings: Any
+) -> None:
+    settings.DATA_DIR = settings.DATA_DIR / "gone"
+    assert any("data directory" in why for why in client.get("/readyz").json()["reasons"])
+    assert client.post("/readyz").status_code == 405
+
+
 def test_it_needs_no_login_and_answers_only_reads(client: Client, db: None) -> None:
     assert client.post("/healthz").status_code == 405
 

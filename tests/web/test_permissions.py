@@ -86,7 +86,7 @@ POST_ONLY: dict[str, set[str]] = {
     "reviews:sign-entry": {ADMIN},
 }
 
-OPEN_TO_ALL = {"login", "logout", "healthz", "set_language"}
+OPEN_TO_ALL = {"login", "logout", "healthz", "readyz", "set_language"}
 
 ELSEWHERE = {
     # Pages of the pair, of one's own queue and of arbitration: their tests are in tests/pair.
