@@ -130,6 +130,22 @@ def _news(rows: QuerySet[Any], person: Person) -> QuerySet[Any]:
     return rows.filter(created_by=person, finished_at__gt=since).order_by("-pk")[: SHOWN + 1]
 
 
+def _over(
+    kind: str,
+    row: ScreeningRun | DocumentImport | ReviewTable,
+    words: str,
+    url: str,
+    action: str,
+    *,
+    in_steps: bool = False,
+) -> Notice:
+    """A notice of what is over. What is done ``in_steps`` the first page tells in its steps, but not what stopped."""
+    failed = row.state == "failed"
+    said_on = reverse("home") if in_steps and not failed else ""
+    key = f"{kind}-{row.pk}-{row.state}"
+    return Notice(key, words, url, action, "error" if failed else "info", said_on)
+
+
 def _runs(person: Person) -> list[Notice]:
     """Finished runs; one that a round was opened on has been looked at."""
     states = ScreeningRun.State
@@ -149,10 +165,8 @@ def _runs(person: Person) -> list[Notice]:
                 "Run %(number)s of “%(collection)s” is done: %(count)s candidate pairs.",
                 count,
             ) % {**names, "count": count}
-        tone = "error" if run.state == states.FAILED else "info"
         url = reverse("screening:run-detail", args=[run.pk])
-        key = f"run-{run.pk}-{run.state}"
-        found.append(Notice(key, words, url, _("Look at the run"), tone, _steps(run.state)))
+        found.append(_over("run", run, words, url, _("Look at the run"), in_steps=True))
     return found
 
 
@@ -166,8 +180,9 @@ def _imports(person: Person) -> list[Notice]:
         ~Exists(used), state__in=(states.DONE, states.FAILED)
     ).select_related("collection")
     return [
-        Notice(
-            f"import-{row.pk}-{row.state}",
+        _over(
+            "import",
+            row,
             (
                 _("The import into “%(collection)s” has stopped.")
                 if row.state == states.FAILED
@@ -176,24 +191,21 @@ def _imports(person: Person) -> list[Notice]:
             % {"collection": row.collection},
             reverse("screening:import-detail", args=[row.pk]),
             _("Look at it"),
-            "error" if row.state == states.FAILED else "info",
-            _steps(row.state),
+            in_steps=True,
         )
         for row in _news(over, person)
     ]
 
 
-def _steps(state: str) -> str:
-    """The first page tells in its steps what was done last, but not what stopped."""
-    return reverse("home") if state == "done" else ""
-
-
 def _tables(person: Person) -> list[Notice]:
     states = ReviewTable.State
-    over = ReviewTable.objects.filter(state__in=(states.DONE, states.FAILED)).select_related("round")
+    over = ReviewTable.objects.filter(state__in=(states.DONE, states.FAILED)).select_related(
+        "round"
+    )
     return [
-        Notice(
-            f"table-{row.pk}-{row.state}",
+        _over(
+            "table",
+            row,
             (
                 _("Table %(number)s of “%(round)s” could not be made.")
                 if row.state == states.FAILED
@@ -202,7 +214,6 @@ def _tables(person: Person) -> list[Notice]:
             % {"number": row.number, "round": row.round.name},
             reverse("reviews:table-detail", args=[row.pk]),
             _("Look at the table"),
-            "error" if row.state == states.FAILED else "info",
         )
         for row in _news(over, person)
     ]

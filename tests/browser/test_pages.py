@@ -22,7 +22,7 @@ from reviews.models import ReviewSlot
 from tests.browser.conftest import ready
 from tests.pair import texts
 from tests.pair.desk import Desk
-from tests.web.site import DOWNLOADS, Site
+from tests.web.site import DOWNLOADS, PARTS, Site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -41,14 +41,6 @@ of files that it serves from where they lie. Behind a proxy that compresses it i
 MOST_SHIFT = 0.01
 """The cumulative layout shift of a load."""
 
-PARTS = {
-    "workers",
-    "notices",
-    "screening:import-progress",
-    "screening:run-progress",
-    "reviews:round-progress",
-}
-"""Addresses that answer with a part of a page."""
 
 WATCH_SHIFTS = """
   window.shifted = 0;

@@ -40,6 +40,15 @@ DOWNLOADS = {
 }
 """Addresses that answer with a file instead of a page."""
 
+PARTS = {
+    "workers",
+    "notices",
+    "screening:import-progress",
+    "screening:run-progress",
+    "reviews:round-progress",
+}
+"""Addresses that answer with a part of a page."""
+
 
 def person(name: str, role: str) -> Person:
     return Person.objects.create_user(username=name, password=PASSWORD, role=role)

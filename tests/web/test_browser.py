@@ -12,19 +12,10 @@ from dedupreview.people.models import Person
 from reviews.models import ReviewRound
 from screening import importing
 from screening.models import DocumentImport, ScreeningRun
-from tests.web.site import DOWNLOADS, Site
+from tests.web.site import DOWNLOADS, PARTS, Site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
-
-PARTS = {
-    "workers",
-    "notices",
-    "screening:import-progress",
-    "screening:run-progress",
-    "reviews:round-progress",
-}
-
 
 @pytest.fixture
 def live(transactional_db: None, data_dir: Path, tmp_path: Path, live_server: Any) -> Any:

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dedupreview.security import CONTENT_SECURITY_POLICY
-from tests.web.site import DOWNLOADS, HOSTILE, Site
+from tests.web.site import DOWNLOADS, HOSTILE, PARTS, Site
 
 
 class Inline(HTMLParser):
@@ -84,13 +84,7 @@ def test_error_pages_have_no_inline_code(site: Site, client: Any) -> None:
 
 def test_pages_stand_on_landmarks(site: Site) -> None:
     for name, text in pages(site).items():
-        if name in {
-            "workers",
-            "notices",
-            "screening:import-progress",
-            "screening:run-progress",
-            "reviews:round-progress",
-        }:
+        if name in PARTS:
             continue  # parts of pages
         assert text.count("<h1") == 1, name
         assert '<main id="main"' in text, name
