@@ -77,11 +77,19 @@ def shingles_of(
         yield tuple([text[at : at + k] for at in range(base, base + count * reach, reach)])
 
 
-def shingle_texts(result: ScreeningResult, left: Ints, right: Ints) -> Iterator[str]:
-    """What :func:`shingles_of` gives, each as the inside of a JSON list."""
+def is_plain(result: ScreeningResult) -> bool:
+    """Whether the shingles are characters of one width that JSON writes as themselves."""
+    matcher = result.matcher
+    one_width = matcher.words is None and len(matcher.ks) == 1
+    return one_width and not _needs_escapes(result.corpus.points)
+
+
+def shingle_texts(
+    result: ScreeningResult, left: Ints, right: Ints, plain: bool
+) -> Iterator[str]:
+    """What :func:`shingles_of` gives, each as the inside of a JSON list; ``plain``: :func:`is_plain`."""
     matcher, points = result.matcher, result.corpus.points
-    simple = matcher.words is None and len(matcher.ks) == 1 and not _needs_escapes(points)
-    if not simple:
+    if not plain:
         for shingles in shingles_of(result, left, right):
             yield ",".join([_quoted(shingle) for shingle in shingles])
         return

@@ -7,14 +7,14 @@ column by column, in a third of the time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from json.encoder import encode_basestring as _quoted
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from screening.beside import Evidence
-from screening.columns import Span, fingerprints_of, passages_of, scores_of, shingle_texts
+from screening.columns import Span, fingerprints_of, is_plain, passages_of, scores_of, shingle_texts
 from screening.documents import InputDocument
 from screening.evidence.excerpts import Excerpt
 from screening.result import CHANNEL_NAMES, FoundCandidate, ScreeningResult
@@ -58,6 +58,10 @@ class CandidateLines:
         self._sources = [_text(d.source_id) for d in documents]
         self._versions = [_text(d.version) for d in documents]
 
+    @cached_property
+    def _plain(self) -> bool:
+        return is_plain(self._result)
+
     def of(self, first: int, end: int) -> Iterator[str]:
         """The lines of the rows ``first`` to ``end`` of the table, each with its line feed."""
         for head, tail in zip(self.heads(first, end), self.tails(first, end), strict=True):
@@ -85,7 +89,7 @@ class CandidateLines:
             right.tolist(),
             table.flags[some].tolist(),
             *scores_of(result, pair),
-            shingle_texts(result, left, right),
+            shingle_texts(result, left, right, self._plain),
             passages_of(result.corpus, result.texts, left, right, pair),
             fingerprints_of(result, left, right, pair),
             strict=True,

@@ -239,31 +239,41 @@ def _approximate(
 
 
 def _hits(corpus: Corpus, matcher: Matcher, run: Run) -> tuple[dict[str, Hits], NDArray[np.uint8]]:
-    """What the channels over texts propose, and in how many texts each gram stands."""
+    """What the channels over texts propose, and in how many texts each gram stands.
+
+    Templates are mostly one long sort, which a thread does while the others are looked for.
+    """
     config = run.config
     hits = {name: Hits(no_pairs()) for name in ("minhash", "passages", "templates")}
     spread = np.empty(0, dtype=np.uint8)
-    if "minhash" in config.channels:
-        run.report("sign", 0, corpus.size)
-        matcher.sign()
-        run.report("approximate", 0, 3)
-        hits["minhash"] = matcher.find()
-    if "passages" in config.channels:
-        run.report("approximate", 1, 3)
-        hits["passages"] = passages.find(
-            corpus, length=config.passage_length, cap=config.passage_cap, threads=run.threads
-        )
-    if "templates" in config.channels:
-        run.report("approximate", 2, 3)
-        hits["templates"], spread = templates.find(
-            corpus,
-            gram=config.template_gram,
-            cap=config.template_cap,
-            share=config.template_share,
-            least=config.template_least,
-            threads=run.threads,
-        )
+    with ThreadPoolExecutor(1) as pool:
+        forms = pool.submit(_forms, corpus, run) if "templates" in config.channels else None
+        if "minhash" in config.channels:
+            run.report("sign", 0, corpus.size)
+            matcher.sign()
+            run.report("approximate", 0, 3)
+            hits["minhash"] = matcher.find()
+        if "passages" in config.channels:
+            run.report("approximate", 1, 3)
+            hits["passages"] = passages.find(
+                corpus, length=config.passage_length, cap=config.passage_cap, threads=run.threads
+            )
+        if forms is not None:
+            run.report("approximate", 2, 3)
+            hits["templates"], spread = forms.result()
     return hits, spread
+
+
+def _forms(corpus: Corpus, run: Run) -> tuple[Hits, NDArray[np.uint8]]:
+    config = run.config
+    return templates.find(
+        corpus,
+        gram=config.template_gram,
+        cap=config.template_cap,
+        share=config.template_share,
+        least=config.template_least,
+        threads=run.threads,
+    )
 
 
 def _text_pairs(corpus: Corpus, pairs: Pairs) -> Pairs:

@@ -83,6 +83,8 @@ class Shingles:
         wanted = np.zeros(len(self.sizes), dtype=bool)
         wanted[entries] = True
         todo = np.flatnonzero(wanted & ~self.is_filled)
+        if not len(todo):
+            return
         ends = len(self.keys) + np.cumsum(self.lengths[todo])
         self.places[todo, 0], self.places[todo, 1] = ends - self.lengths[todo], ends
         room = np.empty(int(self.lengths[todo].sum()), dtype=np.uint64)
@@ -110,6 +112,8 @@ class Shingles:
         wanted = np.zeros(len(self.sizes), dtype=bool)
         wanted[entries] = True
         todo = np.flatnonzero(wanted & ~self.is_sorted)
+        if not len(todo):
+            return
         in_threads(
             lambda lo, hi: kernels.sort_slices(self.keys, self.places, todo, lo, hi, self.sizes),
             len(todo),
